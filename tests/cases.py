@@ -43,8 +43,7 @@ from isentropic import (
     SupervisedLE,
     SupervisedLLE,
 )
-from isentropic._core.errors import MissingExtraError
-from isentropic._core.extras import require_extra
+from isentropic._core.errors import MissingExtraError, require_extra
 from laws import Case, X
 from supervised_stub import METHODS_AND_STUB
 

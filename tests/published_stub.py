@@ -2,8 +2,8 @@
 
 from importlib.metadata import EntryPoint
 
-from isentropic.experiments.sources import GROUP, Source
-from isentropic.experiments.values import (
+from isentropic.experiments.studies import GROUP, Source
+from isentropic.experiments.tasks import (
     HONEST,
     PERMUTED,
     PUBLISHED,
@@ -70,6 +70,6 @@ def install_sources(monkeypatch, **targets):
     """As if only these entry points were installed, for one test."""
     points = [EntryPoint(name, target, GROUP) for name, target in targets.items()]
     monkeypatch.setattr(
-        "isentropic.experiments.sources.entry_points",
+        "isentropic.experiments.studies.entry_points",
         lambda *, group: [point for point in points if point.group == group],
     )

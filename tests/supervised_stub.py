@@ -10,8 +10,7 @@ from isentropic import registry
 from isentropic._core.errors import require
 from isentropic._core.specs import Array
 from isentropic._core.state import Sub
-from isentropic.embedding.embedder import Embedder
-from isentropic.embedding.inverse import SupportsInverse
+from isentropic.embedding.embedder import Embedder, SupportsInverse
 from isentropic.embedding.maps.linear import LinearMap
 from isentropic.embedding.parameters import NComponents, NJobs
 from isentropic.embedding.training_data import fully_labelled_training_data

@@ -12,42 +12,21 @@ from isentropic.registry import METHODS
 MOST_MODULES, MOST_LINES = 15, 450
 
 # folder -> modules that it still has
-LARGE_FOLDERS = {
-    "_core": 16,
-    "embedding": 17,
-    "methods/neighbor": 20,
-}
+LARGE_FOLDERS: dict[str, int] = {}
 
 # name -> modules that still have it
 REPEATED_NAMES = {
     "adam": 2,
     "appending": 2,
-    "barycentric": 2,
-    "condensed": 2,
     "datasets": 2,
     "epochs": 2,
-    "fields": 2,
-    "fuzzy": 3,
-    "geodesic": 2,
-    "gower": 3,
-    "lattices": 2,
-    "layers": 2,
-    "linear": 2,
-    "listed_stress": 2,
-    "measures": 2,
-    "pairs": 3,
+    "fuzzy": 2,
+    "gower": 2,
+    "pairs": 2,
     "parameters": 2,
-    "parametric": 2,
     "placement": 2,
-    "rank_images": 2,
-    "same_degree": 2,
     "scaling": 2,
-    "sources": 2,
-    "stress": 4,
-    "student": 2,
-    "triplets": 2,
-    "unfolding": 2,
-    "values": 3,
+    "stress": 2,
 }
 
 MOST_CLASSES = 3  # of ours that an estimator is made of

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import subprocess
 import sys
 import tomllib
 from dataclasses import replace
@@ -22,14 +23,12 @@ import isentropic.embedding
 import isentropic.methods
 import laws
 from isentropic import Knn, Landmarks, registry
-from isentropic._core import extras as _extras
-from isentropic._core.errors import InvalidInputError, MissingExtraError
-from isentropic._core.extras import EXTRAS
+from isentropic._core import errors as _extras
+from isentropic._core.errors import EXTRAS, InvalidInputError, MissingExtraError
 from isentropic._core.state import field_specs, uses_parts
 from isentropic.comparison import PRESETS
-from isentropic.embedding.embedder import Embedder
-from isentropic.embedding.inverse import SupportsInverse
-from isentropic.embedding.pair_distances import ALL_UP_TO
+from isentropic.embedding.embedder import Embedder, SupportsInverse
+from isentropic.embedding.row_distances import ALL_UP_TO
 from isentropic.quality import kendall_tau
 from isentropic.registry import FAMILIES, METHODS, Method, make
 
@@ -85,6 +84,33 @@ def test_a_name_is_in_kebab_case_and_names_its_own_line(name):
 def test_no_two_lines_have_the_same_name():
     names = [method.name for method in registry.BUILT_IN]
     assert len(names) == len(set(names))
+
+
+def test_a_line_stands_in_the_folder_of_its_estimator():
+    folders = {folder.__name__: folder.METHODS for folder in registry._FOLDERS}
+    for folder, lines in folders.items():
+        assert [line.name for line in lines if line.module.rpartition(".")[0] != folder] == []
+    assert {line.name for line in registry.BUILT_IN} == {
+        line.name for lines in folders.values() for line in lines
+    }
+
+
+def test_methods_are_listed_by_family_and_some_after_a_relative():
+    names = [line.name for line in registry.BUILT_IN]
+    families = list(dict.fromkeys(line.family for line in registry.BUILT_IN))
+    assert families == list(registry._READ_AS)
+    assert set(families) == set(FAMILIES)
+    for name, relative in registry._FOLLOWS.items():
+        assert names[names.index(name) - 1] == relative
+    assert names[:6] == ["pca", "lpp", "npe", "linear-ltsa", "can-lpp", "pnn-lpp"]
+
+
+def test_listing_the_methods_imports_no_estimator():
+    script = "import isentropic.registry, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+    assert modules.isdisjoint(line.module for line in METHODS.values())
+    assert modules.isdisjoint({"numba", "sklearn", "scipy"})
 
 
 @every_method

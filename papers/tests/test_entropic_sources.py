@@ -10,11 +10,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from isentropic.experiments.battery import EIGHT, half_scores
-from isentropic.experiments.findings.chapters import chapters_of
-from isentropic.experiments.running import run
-from isentropic.experiments.sources import tables_of
-from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome, Refused
+from isentropic.experiments.classifiers import EIGHT, half_scores
+from isentropic.experiments.findings.sentences import chapters_of
+from isentropic.experiments.runner import run
+from isentropic.experiments.studies import tables_of
+from isentropic.experiments.tasks import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome, Refused
 from isentropic.report.experiment_page import tables_page
 from isentropic_papers.entropic import program as entropic_program
 from isentropic_papers.entropic import protocol as entropic_protocol

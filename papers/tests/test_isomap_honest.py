@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isentropic.experiments.sources import tables_of
-from isentropic.experiments.values import HONEST
+from isentropic.experiments.studies import tables_of
+from isentropic.experiments.tasks import HONEST
 from isentropic_papers.isomap import honest as isomap_honest
 
 GRID = [{"kernel": ["linear"], "C": [1.0]}, {"kernel": ["rbf"], "C": [1.0, 10.0]}]

@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
 from isentropic import DisconnectedGraphWarning, Inflate, InvalidInputError, Isomap
-from isentropic.experiments.running import run
-from isentropic.experiments.sources import tables_of
-from isentropic.experiments.values import PUBLISHED, Cell, Task
+from isentropic.experiments.runner import run
+from isentropic.experiments.studies import tables_of
+from isentropic.experiments.tasks import PUBLISHED, Cell, Task
 from isentropic_papers.isomap.protocol import space_measures, table_rows
 
 

@@ -9,14 +9,11 @@ from typer.testing import CliRunner
 
 from isentropic import InvalidInputError
 from isentropic.cli import app
-from isentropic.experiments.findings.aims import reached
-from isentropic.experiments.findings.chapters import chapters_of
-from isentropic.experiments.findings.printed_p import printed_p
-from isentropic.experiments.findings.rankings import rankings
-from isentropic.experiments.findings.results import collected
-from isentropic.experiments.findings.sentences import survives
-from isentropic.experiments.sources import sources, tables_of
-from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome
+from isentropic.experiments.findings.rankings import printed_p, rankings
+from isentropic.experiments.findings.results import collected, reached
+from isentropic.experiments.findings.sentences import chapters_of, survives
+from isentropic.experiments.studies import sources, tables_of
+from isentropic.experiments.tasks import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome
 from isentropic.report import tables_page
 from isentropic_papers.survey.facts import RANKED
 from isentropic_papers.survey.measures import MEAN, MEASURES

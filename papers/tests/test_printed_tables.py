@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 from isentropic.experiments.findings.results import UNEXPLAINED
-from isentropic.experiments.sources import sources
-from isentropic.experiments.values import (
+from isentropic.experiments.studies import sources
+from isentropic.experiments.tasks import (
     HONEST,
     PERMUTED,
     PUBLISHED,

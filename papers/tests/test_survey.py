@@ -5,7 +5,7 @@ import os
 import pytest
 
 from isentropic import METHODS, FileFormatError
-from isentropic.experiments.values import HONEST, PUBLISHED, Outcome, Refused
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Outcome, Refused
 from isentropic.tables.folder import SETTING
 from isentropic_papers.printed import records
 from isentropic_papers.survey.data import DATASETS, survey_file, survey_table

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from isentropic import METHODS, make
-from isentropic.experiments.values import HONEST, PUBLISHED, Outcome
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Outcome
 from isentropic_papers.trustworthy.maps import tau_of_map
 from isentropic_papers.trustworthy.thesis import tables
 

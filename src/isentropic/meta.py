@@ -1,7 +1,6 @@
 """The public name of estimators of estimators, and of maps over a parameter."""
 
-from .methods.geodesic.growing_neighbors import isomap_path
-from .methods.geodesic.path_values import Path
+from .methods.geodesic.neighborhood_sizes import Path, isomap_path
 from .methods.meta.appending import Appended, append_rows
 from .methods.meta.parametric_embedding import ParametricEmbedding
 from .methods.meta.selected import Selected

@@ -1,7 +1,8 @@
-"""Every family and every method, one line each: what is said of them anywhere derives from here.
+"""Every family and every method: what is said of them anywhere derives from here.
 
-Public names, presets, the command line, the report, the docs and the contract tests do. Third parties add
-methods through the entry-point group ``isentropic.methods``: each entry point names a :class:`Method`.
+The folder of a family, ``methods/FAMILY/``, has one line for each of its methods. Public names, presets, the
+command line, the report, the docs and the contract tests derive from these lines. Other packages add methods
+through the entry-point group ``isentropic.methods``: each entry point names a :class:`Method`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,43 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
-from ._core.errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
-from ._core.extras import require_extra
-from .catalogue import BUILT_IN, FAMILIES, Family, Method, family_of
+from ._core.errors import InvalidInputError, IsentropicWarning, nearest, require_extra, require_one_of
+from .methods import distance, geodesic, lattice, linear, local, meta, neighbor, neural, spectral
+from .methods.method import FAMILIES, Family, Method, family_of
 
 __all__ = ["FAMILIES", "METHODS", "Family", "Method", "family_of", "make", "methods_table"]
+
+# Methods are listed, compared and tested by the family of their maps, in this order; within a family by these
+# folders, and within a folder as its lines stand. A method of the third table follows a relative instead.
+_READ_AS = (
+    "linear", "spectral", "stress", "short-range", "geodesic", "pairs", "neighbours", "lattice", "neural",
+    "wrapper",
+)  # fmt: skip
+_FOLDERS = (linear, local, spectral, distance, geodesic, neighbor, lattice, neural, meta)
+_FOLLOWS = {
+    "lpp": "pca",
+    "npe": "lpp",
+    "linear-ltsa": "npe",
+    "can-lpp": "linear-ltsa",
+    "pnn-lpp": "can-lpp",
+    "kernel-lpp": "kernel-pca",
+    "mvu": "kde-isomap",
+}
+
+
+def _built_in() -> tuple[Method, ...]:
+    """The lines of all folders, in the order of the tables above."""
+    lines = [line for folder in _FOLDERS for line in folder.METHODS]
+    lines.sort(key=lambda line: _READ_AS.index(line.family))
+    for name, relative in _FOLLOWS.items():
+        names = [line.name for line in lines]
+        moved = lines.pop(names.index(name))
+        names.remove(name)
+        lines.insert(names.index(relative) + 1, moved)
+    return tuple(lines)
+
+
+BUILT_IN = _built_in()
 
 
 def _by_name(methods: tuple[Method, ...]) -> Mapping[str, Method]:

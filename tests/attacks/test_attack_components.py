@@ -7,8 +7,8 @@ import pytest
 
 import naive
 from assertions import assert_same_bits, assert_same_edges
-from isentropic.neighbors import cells as cells_module
 from isentropic.neighbors import connecting_edges as bridges_module
+from isentropic.neighbors import connecting_edges as cells_module
 from isentropic.neighbors.connecting_edges import shortest_bridges
 
 ATTACKS = 40 * int(os.environ.get("ISENTROPIC_ATTACKS", "1"))

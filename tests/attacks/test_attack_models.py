@@ -22,9 +22,9 @@ import pytest
 import isentropic
 import model_fuzz
 from isentropic import FileFormatError, IsentropicError, MemoryBudgetError, datasets
+from isentropic._core.cache import ResultCache
 from isentropic._core.errors import StoredRunWarning
 from isentropic._core.models import io as _io
-from isentropic._core.result_cache import ResultCache
 from isentropic.cli.shared.models import Rows, SavedModel, _fingerprint, read_model
 from model_fuzz import DIGITS, MARK, npy, rezipped, sealed, zipped
 

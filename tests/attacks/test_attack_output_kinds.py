@@ -19,7 +19,7 @@ from isentropic._core import files as _files
 from isentropic._core.errors import FileFormatError
 from isentropic._core.files import atomic_write, require_writable, written_together
 from isentropic.cli.shared import output as _output
-from isentropic.tables.writers.map_files import MapsFrame, write_frame, write_maps
+from isentropic.tables.map_files import MapsFrame, write_frame, write_maps
 
 FRAME = pd.DataFrame({"row": ["a", "b", "c"], "x0": [0.1, 0.2, 0.3], "x1": [1.0, 2.0, 3.0]})
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -335,7 +335,6 @@ def test_a_page_without_room_leaves_the_numbers_and_ranks_of_the_last_one(at):
 OWN_FILES = {
     "_core/files.py",
     "_core/cache.py",
-    "_core/result_cache.py",
     "experiments/store.py",
     "cli/shared/experiments.py",
 }

@@ -469,13 +469,13 @@ def test_only_ranks_of_an_earlier_run_are_removed(world, monkeypatch):
 
 @pytest.mark.parametrize(("words", "name"), [(("-o", "new.html"), "new.csv"), ((), "experiment.html")])
 def test_a_file_that_came_meanwhile_is_not_replaced(world, monkeypatch, words, name):
-    from isentropic.experiments import running
+    from isentropic.experiments import runner
 
     def run_for_long(*given, **options):
         a_file(name)
         return {}
 
-    monkeypatch.setattr(running, "run", run_for_long)
+    monkeypatch.setattr(runner, "run", run_for_long)
     small_table("in.csv")
     result = run("experiment", "in.csv", "-m", "pca", *words)
     assert result.exit_code == 2

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isentropic.tables.writers.map_files import escape_formula, unescape_formula
+from isentropic.tables.map_files import escape_formula, unescape_formula
 
 STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NAMES = [

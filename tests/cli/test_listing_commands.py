@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from isentropic._core import extras as _extras
+from isentropic._core import errors
 from isentropic.datasets import catalogue
 from isentropic.registry import METHODS
 
@@ -50,7 +50,7 @@ def test_parameters_that_share_a_description(run, stub_methods):
 
 def test_a_method_whose_extra_is_missing_is_marked(run, stub_methods, monkeypatch):
     assert run("methods", "absent", "--json").exit_code == 0
-    monkeypatch.setattr(_extras, "EXTRAS", {"parquet": ("no_such_module",)})
+    monkeypatch.setattr(errors, "EXTRAS", {"parquet": ("no_such_module",)})
     command = "pip install 'isentropic[parquet]'"
     (line,) = (line for line in run("methods").stdout.splitlines() if line.startswith("absent "))
     assert f"Needs: {command}" in line

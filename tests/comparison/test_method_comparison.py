@@ -17,7 +17,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from isentropic import Isomap, Run, compare, datasets, quality, registry
-from isentropic._core import extras as _extras
+from isentropic._core import errors as _extras
 from isentropic._core.errors import FileFormatError, InvalidInputError, IsentropicWarning, StoredRunWarning
 from isentropic._core.runtime import config_context
 from isentropic.comparison import PRESETS

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from isentropic import compare, config_context
-from isentropic._core import result_cache as _kept
+from isentropic._core import cache as _kept
 from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.comparison import Run
 from isentropic.comparison.run_cache import RunCache

@@ -5,10 +5,10 @@ import pytest
 
 from assertions import assert_same_bits
 from isentropic.distances import (
-    blocks,
     condensed_distances,
     distance_rows,
     distances_between,
+    pairwise_blocks,
     store_distances,
 )
 from naive import condensed, distances
@@ -21,7 +21,7 @@ def X(rng):
 
 @pytest.fixture(params=[1, 7, 90], ids="{} rows a block".format)
 def small_blocks(request, monkeypatch):
-    monkeypatch.setattr(blocks, "_BLOCK_BYTES", 8 * 90 * request.param)
+    monkeypatch.setattr(pairwise_blocks, "_BLOCK_BYTES", 8 * 90 * request.param)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "canberra"])

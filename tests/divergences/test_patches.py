@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic._core.runtime import config_context
 from isentropic.divergences import EDGE_DIVERGENCES, noise_floor, patch_gaussians, patch_members
-from isentropic.divergences.formulas import kl, renyi
+from isentropic.divergences.gaussian_divergences import kl, renyi
 from isentropic.divergences.patches import cheapest_form
 from naive import naive_neighbors
 from naive_entropic import naive_divergences, naive_patch

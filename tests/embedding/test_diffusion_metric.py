@@ -21,7 +21,7 @@ from isentropic import (
     save,
 )
 from isentropic._core.errors import InvalidInputError
-from isentropic.embedding.pair_distances import Distances
+from isentropic.embedding.row_distances import Distances
 from naive_walks import naive_diffusion, naive_walk
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=250).X

@@ -4,7 +4,7 @@ from scipy.sparse import block_diag, csr_array
 
 from isentropic import Knn
 from isentropic.affinities import fuzzy_graph
-from isentropic.embedding.spectral_start import WIDTH, spectral_start
+from isentropic.embedding.initialization import WIDTH, spectral_start
 from isentropic.neighbors import nearest_neighbors
 
 

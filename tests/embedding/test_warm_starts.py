@@ -19,7 +19,7 @@ from isentropic import (
     MetricMDS,
     NonmetricMDS,
 )
-from isentropic.embedding.warm_starts import WarmStart, completed_places, previous_embedding
+from isentropic.embedding.initialization import WarmStart, completed_places, previous_embedding
 from isentropic.quality import aligned_distance
 
 DIGITS = isentropic.datasets.load("builtin:digits").X[:260]

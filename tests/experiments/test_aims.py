@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from isentropic.experiments.findings.aims import Aim, Reached, reached
-from isentropic.experiments.findings.chapters import chapters_of
-from isentropic.experiments.findings.results import collected
-from isentropic.experiments.running import run
+from isentropic.experiments.findings.results import Aim, Reached, collected, reached
+from isentropic.experiments.findings.sentences import chapters_of
+from isentropic.experiments.runner import run
 from published_stub import SOURCE, small_table
 
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from isentropic._core.errors import InvalidInputError
-from isentropic.experiments.battery import (
+from isentropic.experiments.classifiers import (
     EIGHT,
     agreement,
     best_of_grid,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from isentropic._core.errors import InvalidInputError
-from isentropic.experiments import bayesian
-from isentropic.experiments.bayesian import Posterior, signed_rank_posterior
+from isentropic.experiments import statistics as bayesian
+from isentropic.experiments.statistics import Posterior, signed_rank_posterior
 
 
 def pairs(seed, n=12, shift=0.01):

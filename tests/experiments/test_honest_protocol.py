@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from isentropic import LDA, PCA, RandomProjection, registry
 from isentropic._core.errors import InvalidInputError
-from isentropic.experiments.battery import agreement, halves
-from isentropic.experiments.honest_work import honest, permuted, random_projections
+from isentropic.experiments.classifiers import agreement, halves
+from isentropic.experiments.own_tables import honest, permuted, random_projections
 from isentropic.experiments.protocols import Moments, Protocol, Repeats, honest_scores, permuted_null
-from isentropic.experiments.values import Refused
+from isentropic.experiments.tasks import Refused
 
 FEW = Protocol(("KNN",), n_repeats=4)
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from isentropic.experiments.limits import cpu_limit
-from isentropic.experiments.values import Refused
+from isentropic.experiments.protocols import cpu_limit
+from isentropic.experiments.tasks import Refused
 
 
 def busy(seconds):

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from work_stub import begun, task
 
-from isentropic._core import result_cache as _kept
+from isentropic._core import cache
 from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.experiments import store as stores
-from isentropic.experiments.running import run
+from isentropic.experiments.runner import run
 from isentropic.experiments.store import OutcomeStore, key_of
-from isentropic.experiments.values import Outcome
+from isentropic.experiments.tasks import Outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
@@ -50,16 +50,16 @@ def test_the_key_knows_words_data_and_code(tmp_path, monkeypatch):
 
 
 def test_code_of_the_work_counts_and_that_of_other_sources_does_not(monkeypatch):
-    files = {path.name for path in stores._modules("isentropic.experiments.running")}
-    assert {"running.py", "working.py", "store.py", "values.py", "estimates.py"} <= files
-    assert "sources.py" not in files
-    assert {path.name for path in stores._modules("work_stub")} == {"work_stub.py", "values.py"}
+    files = {path.name for path in stores._modules("isentropic.experiments.runner")}
+    assert {"runner.py", "store.py", "tasks.py"} <= files
+    assert "studies.py" not in files
+    assert {path.name for path in stores._modules("work_stub")} == {"work_stub.py", "tasks.py"}
 
 
 def test_code_of_a_package_counts_as_far_as_the_work_imports_it(tmp_path, monkeypatch):
     texts = {
         "__init__": "", "work": "from . import near\nfrom .inner.deep import f\nimport json, study.whole",
-        "near": "from isentropic.experiments import limits\nfrom isentropic.tables import load",
+        "near": "from isentropic.experiments import tasks\nfrom isentropic.tables import load",
         "whole": "", "other": "", "inner/__init__": "", "inner/deep": "from ..up import x", "up": "",
         "inner/aside": "",
     }  # fmt: skip
@@ -71,7 +71,7 @@ def test_code_of_a_package_counts_as_far_as_the_work_imports_it(tmp_path, monkey
     names = ("__init__", "work", "near", "whole", "inner/deep", "up")
     assert own == {tmp_path / "study" / f"{name}.py" for name in names}
     engine = {path.name for path in stores._modules("study.work") - own}
-    assert engine == {"__init__.py", "limits.py", "values.py"}
+    assert engine == {"__init__.py", "tasks.py"}
 
 
 def test_data_by_name_are_read_from_the_folder(tmp_path, monkeypatch):
@@ -96,8 +96,8 @@ def test_a_file_changed_by_hand_is_no_result(store):
 def test_numbers_that_are_none_are_no_result_though_the_checksum_is_theirs(store, number):
     store.write(task(1), Outcome({"accuracy": 0.5}, 1.0))
     (path,) = store.folder.glob("*.json")
-    text = path.read_text().rpartition(f', "{_kept.CHECKSUM_FIELD}"')[0] + "}"
-    path.write_text(_kept._with_checksum(text.replace("0.5", number), key_of(task(1))))
+    text = path.read_text().rpartition(f', "{cache.CHECKSUM_FIELD}"')[0] + "}"
+    path.write_text(cache._with_checksum(text.replace("0.5", number), key_of(task(1))))
     with pytest.warns(StoredRunWarning, match="computed again"):
         assert store.read(task(1)) is None
 

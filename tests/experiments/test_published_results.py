@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isentropic.experiments.findings.chapters import chapters_of
-from isentropic.experiments.findings.printed_p import ClaimedP, printed_p
-from isentropic.experiments.findings.rankings import rankings
+from isentropic.experiments.findings.rankings import ClaimedP, printed_p, rankings
 from isentropic.experiments.findings.results import (
     COLUMNS,
     FAR,
@@ -19,10 +17,10 @@ from isentropic.experiments.findings.results import (
     as_rows,
     collected,
 )
-from isentropic.experiments.findings.sentences import survives
-from isentropic.experiments.rank_layout import rank_layout
-from isentropic.experiments.running import run
-from isentropic.experiments.values import PUBLISHED, ROUNDED, Cell, Task, measured
+from isentropic.experiments.findings.sentences import chapters_of, survives
+from isentropic.experiments.runner import run
+from isentropic.experiments.statistics import rank_layout
+from isentropic.experiments.tasks import PUBLISHED, ROUNDED, Cell, Task, measured
 from published_stub import DATA, METHODS, small_table
 
 ABSENT = "AttributeError: module 'operator' has no attribute 'not_there'"

@@ -13,11 +13,10 @@ import pytest
 from work_stub import begun, task
 
 from isentropic import config_context
-from isentropic.experiments import running
-from isentropic.experiments.estimates import time_left, time_left_text
-from isentropic.experiments.running import run
+from isentropic.experiments import runner as running
+from isentropic.experiments.runner import run
 from isentropic.experiments.store import OutcomeStore
-from isentropic.experiments.values import Outcome
+from isentropic.experiments.tasks import Outcome, time_left, time_left_text
 
 
 def test_equal_outcomes_in_one_process_and_in_several(tmp_path):
@@ -60,7 +59,7 @@ def test_a_worker_that_dies_is_a_reason_and_the_others_go_on(tmp_path):
 
 SCRIPT = """
 from work_stub import task
-from isentropic.experiments.running import run
+from isentropic.experiments.runner import run
 from isentropic.experiments.store import OutcomeStore
 tasks = [task(i, log={log!r}, seconds=0.3 if i < 4 else 600) for i in range(9)]
 run(tasks, OutcomeStore.at({folder!r}), n_jobs=2)

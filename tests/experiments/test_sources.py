@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from isentropic._core.errors import InvalidInputError, IsentropicWarning, MissingExtraError
-from isentropic.experiments.findings.chapters import chapters_of
-from isentropic.experiments.sources import require_plugin, sources, tables_of
+from isentropic.experiments.findings.sentences import chapters_of
+from isentropic.experiments.studies import require_plugin, sources, tables_of
 from published_stub import SOURCE, install_sources, small_table
 
 

@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from isentropic.experiments.values import HONEST, Refused, Task
+from isentropic.experiments.tasks import HONEST, Refused, Task
 
 
 def task(i, work="watched", dataset="coins", method="guess", **arguments):

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, make_swiss_roll
 
 import isentropic
 from isentropic.geodesics import GrowingPaths, all_pairs, from_rows, growing_graph, grown_rows
-from isentropic.geodesics.changes import Changes
+from isentropic.geodesics.growing_graph import Changes
 from isentropic.neighbors import distance_graph
 from naive import edges_of
 

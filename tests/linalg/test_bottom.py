@@ -8,7 +8,8 @@ from scipy.sparse import block_diag, csr_array, eye_array
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets
 from isentropic._core.errors import MemoryBudgetError
-from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs, factors
+from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs
+from isentropic.linalg import diffusion as factors
 from isentropic.methods.local.neighborhoods import find_neighborhoods, reconstruction_weights
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X

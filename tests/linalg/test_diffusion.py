@@ -9,13 +9,8 @@ from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import Knn, config_context, datasets, neighbor_graph
 from isentropic._core.errors import InvalidInputError
 from isentropic.affinities import fuzzy_graph, heat
-from isentropic.linalg import (
-    diffusion,
-    factors,
-    leading_eigenpairs,
-    leading_eigenvectors,
-    normalized_adjacency,
-)
+from isentropic.linalg import diffusion, leading_eigenpairs, leading_eigenvectors, normalized_adjacency
+from isentropic.linalg import diffusion as factors
 from isentropic.neighbors import nearest_neighbors
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X

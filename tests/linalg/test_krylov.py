@@ -13,8 +13,7 @@ from isentropic.linalg import (
     procrustes_correlation,
     warm_scaling,
 )
-from isentropic.linalg.eigen import fixed_signs
-from isentropic.linalg.krylov import NotSettled
+from isentropic.linalg.eigen import NotSettled, fixed_signs
 
 
 def symmetric(values, seed=0):

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from isentropic import DisconnectedGraphWarning
-from isentropic.linalg.spectrum import eigengap, standing_still
+from isentropic.linalg.eigen import eigengap, standing_still
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from isentropic._core.errors import DisconnectedGraphError, DisconnectedGraphWar
 from isentropic._core.values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import POLICIES, component_labels, repaired
-from isentropic.neighbors import cells as cells_module
 from isentropic.neighbors import connecting_edges as bridges_module
+from isentropic.neighbors import connecting_edges as cells_module
 from isentropic.neighbors.connecting_edges import shortest_bridges
 
 seeds = st.integers(0, 2**32 - 1)

@@ -19,12 +19,12 @@ from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import box_tree as boxes_module
 from isentropic.neighbors import (
     clipped_neighbors,
+    graphs,
     nearest_among,
     nearest_neighbors,
     use_approximate,
 )
 from isentropic.neighbors import index as index_module
-from isentropic.neighbors import tree as tree_module
 
 seeds = st.integers(0, 2**32 - 1)
 TREE, PRODUCTS = 3, 20  # features: up to 15 a tree names the candidates, beyond that a matrix product
@@ -353,7 +353,7 @@ def test_the_size_of_the_blocks_changes_no_bit(rng, m, monkeypatch):
     X = np.vstack([rng.normal(size=(120, m)), lattice(0, 80, m)])
     expected = lists_of(X, 6)
     blocks = _runtime.row_blocks
-    for module in (index_module, tree_module):
+    for module in (index_module, graphs):
         monkeypatch.setattr(module, "row_blocks", lambda n, what, size, **options: blocks(n, what, size=7))
     for one, two in zip(lists_of(X, 6), expected, strict=True):
         assert_same_bits(one, two)

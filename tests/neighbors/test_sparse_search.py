@@ -47,7 +47,9 @@ def test_they_are_those_of_the_dense_table_in_any_form_and_on_any_number_of_thre
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
     whole = nearest_neighbors(sparse.csr_array(WORDS), Knn(9), metric="cosine")
-    monkeypatch.setattr("isentropic.distances.blocks._BLOCK_BYTES", 8 * 80 * 3)  # three rows at a time
+    monkeypatch.setattr(
+        "isentropic.distances.pairwise_blocks._BLOCK_BYTES", 8 * 80 * 3
+    )  # three rows at a time
     found = nearest_neighbors(sparse.csr_array(WORDS), Knn(9), metric="cosine")
     assert_array_equal(found.indices, whole.indices)
     assert_array_equal(found.distances, whole.distances)

@@ -9,8 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from assertions import assert_same_bits
 from isentropic.kernels.rows.row_costs import STUDENT, STUDENT_FIELD, evaluate
-from isentropic.objectives import Field, GaussianNeighbors, StudentNeighbors, StudentPairs
-from isentropic.objectives import student as student_module
+from isentropic.objectives import Field, GaussianNeighbors, StudentNeighbors, StudentPairs, student_losses
 from naive_neighbours import naive_gaussians, naive_pushes, naive_student
 
 RNG = np.random.default_rng(0)
@@ -52,7 +51,7 @@ def difference(function, Z):
 def test_single_precision_is_within_a_millionth(monkeypatch):
     P, Z = joint(300, 0.05), RNG.normal(size=(300, 2)) * 20
     double = StudentNeighbors(csr_array(P), n_components=2)
-    monkeypatch.setattr(student_module, "_DOUBLE_UP_TO", 0)
+    monkeypatch.setattr(student_losses, "_DOUBLE_UP_TO", 0)
     single = StudentNeighbors(csr_array(P), n_components=2)
     assert single.slopes(Z).dtype == np.float32
     assert 0 < relative(single.slopes(Z), double.slopes(Z)) < 2e-6
@@ -186,7 +185,7 @@ def test_affinities_are_summed_without_boxing_each(monkeypatch):
         raise AssertionError(f"{len(numbers)} numbers, one by one")
 
     P, Z = joint(), RNG.normal(size=(N, 2))
-    monkeypatch.setattr(student_module.math, "fsum", refused)
+    monkeypatch.setattr(student_losses.math, "fsum", refused)
     cost = StudentNeighbors(csr_array(P), n_components=2)
     monkeypatch.undo()
     assert cost.divergence(Z) == pytest.approx(naive_student(P, Z, 1.0)[0], rel=1e-12)

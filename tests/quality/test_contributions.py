@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from isentropic import config_context
-from isentropic.distances import precomputed, sources
+from isentropic.distances import metrics, sources
 from isentropic.quality import assess
 from isentropic.quality.assessment import class_measures, contributions
 from isentropic.quality.class_measures import kappa, knn_accuracy, silhouette
@@ -135,7 +135,7 @@ def test_pairs_are_summed_once_and_rows_ordered_once(X, Z, y, monkeypatch):
 
 def test_a_matrix_is_checked_once(X, Z, monkeypatch):
     D = cdist(X, X)
-    calls = counting(monkeypatch, (precomputed, "asymmetry"), (sources._Checked, "_usable"))
+    calls = counting(monkeypatch, (metrics, "asymmetry"), (sources._Checked, "_usable"))
     found = assess(D, Z, metric="precomputed")
     assert calls == {"asymmetry": 1}
     assert found.measures["kendall_tau"].value == pytest.approx(assess(X, Z).measures["kendall_tau"].value)

@@ -76,7 +76,7 @@ def test_intervals_hold_the_truth_about_95_times_of_100(whole):
 
 
 def test_the_test_of_coverage_can_fail(whole, monkeypatch):
-    from isentropic.quality import intervals
+    from isentropic.quality import inputs as intervals
 
     honest = intervals.mean_interval
     monkeypatch.setattr(sampling, "mean_interval", lambda values, n: (honest(values, n)[0], values.mean()))

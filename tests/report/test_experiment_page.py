@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from isentropic.experiments.findings.aims import Reached
-from isentropic.experiments.findings.chapters import chapters_of
-from isentropic.experiments.running import run
-from isentropic.experiments.values import ROUNDED, Cell, Task, measured
+from isentropic.experiments.findings.results import Reached
+from isentropic.experiments.findings.sentences import chapters_of
+from isentropic.experiments.runner import run
+from isentropic.experiments.tasks import ROUNDED, Cell, Task, measured
 from isentropic.report import tables_page
 from isentropic.report.experiment_page import as_html
 from published_stub import small_table

@@ -273,7 +273,7 @@ def test_a_flipped_bit_in_a_page_of_parquet_is_noticed(tmp_path):
 
 
 def test_a_changed_byte_in_the_parquet_that_is_written_changes_nothing_in_silence(tmp_path):
-    from isentropic.tables.writers.map_files import write_frame
+    from isentropic.tables.map_files import write_frame
 
     path = tmp_path / "t.parquet"
     write_frame(pd.DataFrame({"a": ROWS[:, 0] + 0.25, "b": ROWS[:, 1]}), path)

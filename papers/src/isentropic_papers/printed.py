@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from isentropic.experiments.findings.printed_p import ClaimedP
-from isentropic.experiments.findings.rankings import Groups
-from isentropic.experiments.values import Cell
+from isentropic.experiments.findings.rankings import ClaimedP, Groups
+from isentropic.experiments.tasks import Cell
 
 _SUMMARIES = ("Average", "Median", "Max", "Min", "Maximum", "Minimum", "Std. Dev.", "Std.Dev.")
 _P_TABLES = (("000", "8-9", "000_table10"), ("000", "11-12", "000_table13"))  # text, group, packaged table

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
-from isentropic.experiments.findings.aims import Aim
 from isentropic.experiments.findings.rankings import Groups
-from isentropic.experiments.sources import Source
+from isentropic.experiments.findings.results import Aim
+from isentropic.experiments.studies import Source
 
 from .entropic import article as entropic_article
 from .entropic import thesis as entropic_thesis

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
+from typing import Self, TypeVar
 
-from .files import atomic_write
-from .runtime import logger
+from .errors import FileFormatError, StoredRunWarning
+from .files import atomic_write, path_of, require_writable
+from .runtime import logger, require_memory
 
 SUFFIX = ".nbc"  # of all that is kept
 _DAY = 86_400.0
@@ -138,3 +144,117 @@ def _is_writable(folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+# ---- ``ResultCache``: results as JSON files with checksums, by a key of what they were computed from ----
+
+
+T = TypeVar("T")
+CHECKSUM_FIELD = "seal"  # the field that the folder adds to what is kept
+KEY_DIGITS = 20  # in the name of a file
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+_PER_BYTE = 8  # bytes that a byte of a file takes as it is read
+_LEAST_RUN = 10_000  # bytes of a file, and for each row of the table
+_PER_ROW = 100
+_OLD = 3600.0  # seconds after which a temporary file is a leftover of a process that was killed
+
+
+@cache
+def code_fingerprint(*without: str) -> str:
+    """Hash of our code and of the versions of the libraries: another one may give other numbers.
+
+    The version alone would not do: between two releases the code changes and the version does not.
+    ``without`` names folders of ours that the numbers do not depend on.
+    """
+    found = hashlib.sha256()
+    folder = Path(__file__).parents[1]
+    for path in sorted(folder.rglob("*.py")):
+        if path.relative_to(folder).parts[0] in without:
+            continue
+        found.update(str(path.relative_to(folder)).encode())
+        found.update(path.read_bytes())
+    for name in _LIBRARIES:
+        found.update(f"{name} {version(name)}".encode())
+    return found.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ResultCache:
+    """JSON as files ``name-key.json``, each complete or absent; without a folder nothing is stored."""
+
+    folder: Path | None
+
+    @classmethod
+    def at(cls, folder: str | Path | None, n_rows: int = 0) -> Self:
+        """Open the folder; refuse now one that takes no files, or has no room for all runs."""
+        if folder is None:
+            return cls(None)
+        path = path_of(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+            reason = str(getattr(error, "strerror", None) or error).lower()
+            raise FileFormatError(f"{path} cannot be a folder of runs: {reason}. Choose another.") from error
+        require_writable(path / "run.json", _LEAST_RUN + _PER_ROW * n_rows)
+        _remove_leftovers(path)
+        return cls(path)
+
+    def get(self, name: str, key: str, parse: Callable[[str], T]) -> T | None:
+        """The result under this name and key; None, with a warning, where it is not as it was written."""
+        path = self._path(name, key)
+        if path is None or not os.path.lexists(path):
+            return None
+        try:
+            return parse(_read_checked(path, key))
+        except Exception as error:  # what was not written by us can fail anywhere
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else error
+            text = f"{path} is computed again: it must be a result that was kept here, but {reason}."
+            warnings.warn(text, StoredRunWarning, stacklevel=3)
+            return None
+
+    def put(self, name: str, key: str, text: str) -> None:
+        """Write JSON in one step, in place of what was there under this name and key."""
+        path = self._path(name, key)
+        if path is None or path.is_symlink() or (path.exists() and not path.is_file()):
+            return  # what is in its place, as reading has told, is not ours to remove, nor where a link leads
+        with atomic_write(path) as file:
+            file.write(_with_checksum(text, key).encode())
+
+    def _path(self, method: str, key: str) -> Path | None:
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
+        return None if self.folder is None else self.folder / f"{name}-{key}.json"
+
+
+# ---- seals -------------------------------------------------------------------------------------
+
+# A file ends in the checksum of all before it and of the key: what was changed by hand, and the file of
+# another run, linked or renamed, do not pass. It is no signature: whoever computes it anew is believed.
+
+
+def _with_checksum(text: str, key: str) -> str:
+    return f'{text[:-1]}, "{CHECKSUM_FIELD}": "{_checksum(text, key)}"}}'
+
+
+def _checksum(text: str, key: str) -> str:
+    return hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()
+
+
+def _read_checked(path: Path, key: str) -> str:
+    """Text of a file; raises unless it is the one that was written for this key."""
+    if not path.is_file():
+        raise ValueError("it is no file, so that it is not kept either")
+    hint = "Remove it."
+    require_memory(_PER_BYTE * path.stat().st_size, f"reading {path.name}", hint)
+    content = path.read_text(encoding="utf-8")
+    start, mark, end = content.rpartition(f', "{CHECKSUM_FIELD}": "')
+    if not mark or end != f'{_checksum(start + "}", key)}"}}':
+        raise ValueError("its content does not match its checksum")
+    return f"{start}}}"
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process left of the Run that it was writing."""
+    for path in folder.glob(f".*-{'[0-9a-f]' * KEY_DIGITS}.json.*.tmp"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _OLD:
+                path.unlink()

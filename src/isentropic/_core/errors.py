@@ -8,8 +8,10 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from importlib.util import find_spec
 from itertools import islice
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any
 
 _LONGEST_WORD = 100  # letters beyond which two words are not compared: that takes their product
@@ -210,3 +212,57 @@ def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
     from_a_byte = code < 0x100 or 0xDC80 <= code <= 0xDCFF  # as Python decodes the names of files
     return f"\\x{code & 0xFF:02x}" if from_a_byte else f"\\u{code:04x}"
+
+
+# ---- Optional dependencies: what each extra brings, and one line for who lacks it ----------------
+
+
+# extra in pyproject.toml -> modules that it brings
+EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "plot": ("matplotlib",),
+        "parquet": ("pyarrow",),
+        "excel": ("openpyxl",),
+        "zstd": ("zstandard",),
+        "report": ("jinja2",),
+        "h5ad": ("h5py",),
+    }
+)
+# files -> the extra that reads and writes them
+FILES: Mapping[str, str] = MappingProxyType({".parquet": "parquet", ".feather": "parquet", ".h5ad": "h5ad"})
+
+
+def missing_modules(extra: str) -> tuple[str, ...]:
+    """Modules of an extra that are not installed; nothing is imported to find out.
+
+    >>> missing_modules("report")
+    ()
+    """
+    return tuple(module for module in EXTRAS[extra] if not _is_there(module))
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # one that was tried, and blocked
+        return False
+
+
+def remedy(extra: str) -> str:
+    """What to type."""
+    return f"pip install 'isentropic[{extra}]'"
+
+
+def require_extra(extra: str, who: str) -> None:
+    """Raise :class:`MissingExtraError` unless what ``who`` needs is installed."""
+    missing = missing_modules(extra)
+    if missing:
+        modules = f"{' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
+        raise MissingExtraError(f"{who} needs {modules}. Install it with: {remedy(extra)}")
+
+
+def require_file_extra(name: str) -> None:
+    """Raise :class:`MissingExtraError` unless what a file of this name needs is installed."""
+    suffix = name[name.rfind(".") :].lower() if "." in name else ""
+    if suffix in FILES:
+        require_extra(FILES[suffix], f"A {'Parquet' if suffix == '.parquet' else suffix} file")

@@ -174,7 +174,7 @@ def declares(kind: type) -> bool:
 @cache
 def estimators() -> dict[str, str]:
     """The modules of the estimators that a file may hold, by the names of the classes; no class has two."""
-    lines = import_module("isentropic.catalogue").BUILT_IN
+    lines = import_module("isentropic.registry").BUILT_IN
     return {"Selected": "isentropic.methods.meta.selected"} | {
         kind: module for module, _, kind in (line.target.partition(":") for line in lines)
     }

@@ -10,9 +10,89 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
-from .gower import Gower
-from .state import Array, Flag, Maybe, Number, OneOf, Starts, Text, Value, Whole
+from .state import Array, Each, Flag, Maybe, Number, OneOf, Starts, Text, Value, Whole
+
+# --------------------------------------------------------------------------------------------------
+# Choices of a dissimilarity that counts classes: values like those of :mod:`isentropic._core.values`.
+
+
+@dataclass(frozen=True, slots=True)
+class Dis1:
+    """Of classes: ``sqrt(1 - exp(-d^2 / beta))`` within one, ``exp(d^2 / 2 beta) - alpha`` between two.
+
+    ``beta="auto"`` is the mean squared distance. With ``alpha=0`` all rows of a class come before any other.
+    """
+
+    alpha: Annotated[float, Number(0, most=1)] = 0.5
+    beta: Annotated[float | Literal["auto"], OneOf(Number(above=0), Text("auto"))] = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Dis2:
+    """Of classes: ``d / psi`` within one, ``d`` between two."""
+
+    psi: Annotated[float, Number(1)] = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Dis3:
+    """Of classes: ``d`` within one, ``d + mu max d`` between two."""
+
+    mu: Annotated[float, Number(0, most=1)] = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Dis4:
+    """Of classes: ``d exp(v_i - v_j)`` within one, ``d`` between two; from i to j, not back.
+
+    v is a ``column`` of X, by its number from 0, such as a time or a level; d is the distance by the others.
+    """
+
+    column: Annotated[int, Whole(0)]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassDivergence:
+    """Of classes: ``d + alpha s DE``, DE the divergence between the Gaussians of the classes.
+
+    ``scale="match"`` has the largest ``s DE`` equal the largest d; None adds nats to lengths, s = 1.
+    """
+
+    alpha: Annotated[float, Number(0, most=1)] = 0.1
+    divergence: Annotated[str, Text()] = "kl"
+    scale: Annotated[Literal["match"] | None, Maybe(Text("match"))] = "match"
+
+
+# ---- The metric of mixed tables, as a choice that an estimator takes and a model file holds ------
+
+
+@dataclass(frozen=True, slots=True)
+class Gower:
+    """A metric for mixed tables with holes: the mean of what two rows differ by, column by column.
+
+    ``d(a, b) = sum_j w_j d_j / sum_j w_j`` over the columns j that both rows have (Gower, 1971); NaN is a
+    value that is missing. Each ``d_j`` is from 0 to 1: of numbers ``|a_j - b_j|`` in the range of the fitted
+    column, at most 1; of the columns ``levels`` 0 for equal codes and 1 for others; of the columns
+    ``ordered`` the difference of their ranks among the fitted levels, in the range of these. ``weights`` has
+    a number for every column, None for 1; ``datasets.load`` balances them, so that each column has the same
+    share of the mean distance. ``metric="gower"`` is all columns as numbers of weight 1.
+
+    A new row beyond the range of a column is as far in it as can be, so that one odd value never drowns the
+    others; a level that no fitted row has differs from all; a column that is constant tells no rows apart.
+    Rows without a common column are at distance 1, the largest there is. With holes it is no metric: the
+    triangle inequality fails, and two rows with different holes may be at distance 0.
+
+    >>> from isentropic import ClassicalMDS
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 0], [3.0, 0], [np.nan, 1], [5.0, 1]])
+    >>> ClassicalMDS(metric=Gower(levels=(1,))).fit(X).embedding_.shape
+    (4, 2)
+    """
+
+    levels: Annotated[tuple[int, ...], Each(Whole(0))] = ()  # numbers of columns, from 0
+    ordered: Annotated[tuple[int, ...], Each(Whole(0))] = ()
+    weights: Annotated[tuple[float, ...] | None, Maybe(Each(Number(0)))] = None
+
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]

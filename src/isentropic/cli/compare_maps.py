@@ -120,7 +120,7 @@ def _compare(
 def _write(table: Table, agreement: MapAgreement, out: Path, *, raw_text: bool) -> None:
     import pandas as pd
 
-    from ..tables.writers.map_files import free_name
+    from ..tables.map_files import free_name
 
     columns = {"agreement": agreement.shares, "moved": agreement.moved}
     named = free_name(table.preparation.index or "row", columns)

@@ -152,7 +152,7 @@ _READING = ("nominal", "dates", "rank", "separator", "header")
 
 def _study(given: Mapping[str, Any]) -> Study:
     """How tables are read and judged, from the options; what cannot be is refused."""
-    from ..experiments.battery import EIGHT
+    from ..experiments.classifiers import EIGHT
     from ..experiments.own_tables import MEASURES, PROTOCOLS, Study
 
     require_one_of("--protocol", given["protocol"], PROTOCOLS)

@@ -54,7 +54,7 @@ def _described(method: Method) -> dict[str, Any]:
 
 def _lacking(method: Method) -> str:
     """What to type before the method can be used, or nothing."""
-    from .._core.extras import missing_modules, remedy
+    from .._core.errors import missing_modules, remedy
 
     return remedy(method.extra) if method.extra and missing_modules(method.extra) else ""
 

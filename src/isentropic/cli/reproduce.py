@@ -28,7 +28,7 @@ from .shared.output import require_outputs
 from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
-    from ..experiments.sources import Source
+    from ..experiments.studies import Source
 
 _PAGE = "reproduce.html"
 
@@ -71,7 +71,7 @@ def main(
       isentropic reproduce survey --data datasets --minutes 60 --out survey.html
       isentropic reproduce all --data datasets --out all.html
     """
-    from ..experiments.sources import require_plugin, sources, tables_of
+    from ..experiments.studies import require_plugin, sources, tables_of
 
     require_plugin()
     set_data_folder(data)
@@ -84,7 +84,7 @@ def main(
                   is_named=out is not None)  # fmt: skip
     require_outputs(asked.outputs, data_files(), force=force)
     with reporting(bars=False, memory=memory):
-        from ..experiments.values import HONEST, PUBLISHED, ROUNDED
+        from ..experiments.tasks import HONEST, PUBLISHED, ROUNDED
 
         known = sources()
         both = honest_only and published_only

@@ -148,7 +148,7 @@ def _next_row_numbers(names: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def _require_new(names: Sequence[str], added: Sequence[str]) -> None:
-    from ..tables.row_names import require_distinct
+    from ..tables.class_labels import require_distinct
 
     require_distinct(added, "the names of the rows in SOURCE")
     known = set(names)

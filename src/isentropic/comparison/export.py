@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from .._core.errors import require
-from .._core.extras import require_file_extra
+from .._core.errors import require, require_file_extra
 from .._core.files import atomic_write, path_of
 from .._core.values import Floats, Table
 from .evaluation.duplicate_rows import DuplicateRows
@@ -22,7 +21,7 @@ from .verdict import Verdict, verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tables.writers.map_files import MapsFrame
+    from ..tables.map_files import MapsFrame
 
 MAP_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad", ".json")
 _OWN_ROWS = (
@@ -67,7 +66,7 @@ def save_maps(
     scanpy expects. For JSON see :func:`data_map`. The file is written whole or not at all. In CSV and
     TSV, text that a spreadsheet would run as a formula has a quote before it, unless ``raw_text``.
     """
-    from ..tables.writers.map_files import write_maps
+    from ..tables.map_files import write_maps
 
     require_runs(table, runs)
     path = path_of(path)
@@ -202,7 +201,7 @@ def _flat(embedding: Any) -> Floats:
 def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFrame:
     import pandas as pd
 
-    from ..tables.writers.map_files import MapsFrame, free_name
+    from ..tables.map_files import MapsFrame, free_name
 
     names, order, row_of = run_names(runs), _order(runs, judged), _row_of(table, runs)
     columns: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._core.result_cache import KEY_DIGITS, ResultCache, code_fingerprint
+from .._core.cache import KEY_DIGITS, ResultCache, code_fingerprint
 from .._core.values import Floats
 from .evaluation.runs import Run
 

@@ -1,5 +1,23 @@
 """How unlike two rows are once their classes count too, and what is guessed of rows without a class."""
 
+from .class_dissimilarities import (
+    CHOICES,
+    Added,
+    ClassDistance,
+    ClassIndex,
+    Directed,
+    DirectedIndex,
+    Exponential,
+    Shrunk,
+    checked_dissimilarity,
+    checked_scale,
+    directed_distances,
+    fitted_column,
+    fitted_dissimilarity,
+    largest_distance,
+    mean_squared_distance,
+    same_class,
+)
 from .classes import (
     ClassGaussians,
     WideGaussians,
@@ -12,22 +30,6 @@ from .classes import (
     posterior,
     votes,
 )
-from .lists import ClassIndex, DirectedIndex
-from .measures import (
-    CHOICES,
-    Added,
-    ClassDistance,
-    Directed,
-    Exponential,
-    Shrunk,
-    checked_dissimilarity,
-    checked_scale,
-    directed_distances,
-    fitted_column,
-    fitted_dissimilarity,
-    same_class,
-)
-from .spreads import largest_distance, mean_squared_distance
 
 __all__ = [
     "Added",

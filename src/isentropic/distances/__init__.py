@@ -1,8 +1,7 @@
 """How far rows are from each other: metrics, blocks and sources of distances, all, single and drawn pairs."""
 
-from .blocks import distances_between, distances_to, rows_per_block
-from .condensed import condensed_distances, later_distances, store_distances
-from .cosine_distances import has_directions, unit_directions
+from .cosine_distances import checked_sparse, has_directions, unit_directions
+from .diffusion_distances import Walks
 from .duplicates import Distinct, are_all_equal, distinct_rows, hashes_of, same_rows
 from .gower import GowerUnits, gower_of, in_units, is_gower, warn_of_strangers, weights_of
 from .metrics import (
@@ -17,22 +16,30 @@ from .metrics import (
     checked_metric,
     metric_name,
     metric_names,
+    rows_of,
 )
-from .pairs import DrawnPairs, drawn_pairs, pair_distances
-from .precomputed import rows_of
+from .pairwise_blocks import (
+    DrawnPairs,
+    distances_between,
+    distances_to,
+    drawn_pairs,
+    pair_distances,
+    rows_per_block,
+)
 from .sources import (
     Points,
     all_equal,
+    condensed_distances,
     distance_rows,
     euclidean_rows,
     finite_rows,
     in_data_units,
+    later_distances,
     measurable_rows,
     scaled_distance_rows,
+    store_distances,
     taken,
 )
-from .sparse import checked_sparse
-from .walks import Walks
 
 # What is checked at its door, for users; the other names are for our own modules, which have checked.
 __all__ = [

@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeGuard
 import numpy as np
 
 from .._core.errors import TableWarning, is_real, is_whole, require, warn
-from .._core.gower import Gower
 from .._core.state import Array, Starts
+from .._core.values import Gower
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import TILE
 from ..kernels.distances.gower import gower_pairs, gower_rows

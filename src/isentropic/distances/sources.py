@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import squareform
 
 from .._core.arguments import FILL_OR_GOWER, as_numbers
 from .._core.errors import InvalidInputError, message, require
-from .._core.runtime import checked_jobs
+from .._core.runtime import checked_jobs, row_blocks
 from .._core.sparse_rows import SparseRows, is_sparse
 from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import GROUP, TILE, tiled_distances
+from ..kernels.distances.pairs import store_upper
 from ..linalg import rows_in_unit, unit_exponent
-from .blocks import distances_between
-from .cosine_distances import DIRECTIONS
+from .cosine_distances import DIRECTIONS, SparseDirections, checked_sparse
 from .gower import GowerRows, in_units, is_gower
 from .metrics import (
     BY_DIFFERENCES,
     EUCLIDEAN,
+    DistanceMatrix,
     Metric,
     checked_distance_matrix,
     checked_magnitude,
     checked_metric,
     metric_name,
+    precomputed_rows,
 )
-from .pairs import pair_distances
-from .precomputed import DistanceMatrix, precomputed_rows
-from .sparse import SparseDirections, checked_sparse
+from .pairwise_blocks import distances_between, pair_distances, rows_per_block
 
 _PROBED = 3  # rows whose distances tell the size of all, where a caller answers for them
 _WITHOUT_UNIT = ("braycurtis", "canberra", *DIRECTIONS)  # metrics of proportions
@@ -296,3 +298,42 @@ def measured_rows(X: Floats | SparseRows, metric: Metric, n_jobs: int | None) ->
         return distances_between(X[numbers], X, metric, n_jobs)
 
     return DistanceRows(len(X), rows, metric_name(metric), pair_distances(X, metric, n_jobs))
+
+
+# ---- All distances, condensed: those of rows i < j, as by ``scipy.spatial.distance.pdist`` -------
+#
+# Half the memory of a square array: ``4 n^2`` bytes.
+
+
+def condensed_distances(X: Floats, metric: Metric, n_jobs: int | None) -> Floats:
+    """Of the rows of a table that was checked, or of a square matrix when precomputed. ``O(n^2 m)`` time."""
+    if metric == "precomputed":
+        return squareform(X, checks=False)
+    out = np.empty(len(X) * (len(X) - 1) // 2)
+    return store_distances(measured_rows(X, metric, n_jobs), out, n_jobs=n_jobs)
+
+
+def store_distances(source: DistanceRows, out: Floats, *, n_jobs: int | None = None) -> Floats:
+    """Fill ``out`` with the distances of all pairs i < j, row after row."""
+    for rows, first, (block,) in later_distances("distances", source):
+        with threads(n_jobs):
+            store_upper(np.ascontiguousarray(block), rows[0], first, source.n, out)
+    return out
+
+
+def later_distances(what: str, *sides: DistanceRows) -> Iterator[tuple[Integers, int, list[Floats]]]:
+    """Rows one after the other, and on each side their distances to row ``first`` and those after it.
+
+    Of what lies in tiles those before the rows are left out, which halves the work; columns after the last
+    row mean nothing there.
+    """
+    n = sides[0].n
+    in_tiles = all(isinstance(side.rows, Points | GowerRows) for side in sides)
+    for block in row_blocks(n, what, size=rows_per_block(n)):
+        rows = np.arange(block.start, block.stop)
+        tile = block.start // TILE if in_tiles else 0
+        yield rows, tile * TILE, [_from_tile(side.rows, tile)(rows) for side in sides]
+
+
+def _from_tile(source: Any, tile: int) -> Callable[[Integers], Floats]:
+    return source if tile == 0 else replace(source, tiles=source.tiles[tile:])

@@ -10,18 +10,147 @@ that is precise enough, from the rows themselves elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from .._core.arguments import as_numbers, as_positions
-from .._core.errors import require, require_one_of
+from .._core.errors import TableWarning, require, require_number, require_one_of, warn
 from .._core.runtime import checked_jobs, memory_budget, require_memory, row_blocks
+from .._core.values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.densities.lowrank import patch_blocks
-from .forms import FullForm, LowRankForm
-from .patch_rows import BLOCK_NUMBERS, centred_blocks
-from .regularization import Moments, Regularization, checked_regularization, noise_floor, scale_and_noise
+from .forms import BLOCK_NUMBERS, FullForm, Gaussians, LowRankForm, centred_blocks
+from .gaussian_divergences import EDGE_DIVERGENCES
+
+# ---- Edges of a graph, weighed anew by what lies around their ends -------------------------------
+
+
+_LEAST, _MOST = 1e-140, 1e150  # whose squares are numbers: scaling takes those of whole paths
+_ROUNDING = 1e-10  # nats: patches of the same rows are so far apart, or less
+_ALL_ALIKE = (
+    "All neighbourhoods hold the same rows: every divergence is 0 up to rounding, and so is the extent of "
+    "the map. Take fewer neighbours, or a smaller percentile."
+)
+
+
+def reweighted(graph: NeighborGraph, weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> NeighborGraph:
+    """The same edges, bridges included; ``weigh(heads, tails)`` is asked once for each, heads < tails.
+
+    An edge of length 0 keeps it: equal rows have equal surroundings, and rounding must not part them.
+    """
+    rows = np.repeat(np.arange(graph.n_rows), np.diff(graph.indptr))
+    upper = rows < graph.indices
+    heads, tails = rows[upper], graph.indices[upper].astype(np.int64)
+    values = np.where(graph.weights[upper] > 0, checked_weights(weigh(heads, tails), len(heads)), 0.0)
+    most = float(values.max(initial=0.0))
+    must_be = f"0 on every edge, or between {_LEAST:g} and {_MOST:g} on the longest"
+    hint = "Standardise the features, or set parameters in the units of the data."
+    require(most == 0 or _LEAST < most < _MOST, "A divergence", must_be, most, hint)
+    if most < _ROUNDING and graph.weights.any():
+        warn(_ALL_ALIKE, TableWarning)
+    weights = np.empty(len(rows))
+    weights[upper] = values
+    weights[~upper] = values[np.lexsort((heads, tails))]  # the same edges, in the order of their other end
+    return replace(graph, weights=weights)
+
+
+def checked_weights(values: np.ndarray, count: int) -> np.ndarray:
+    """Weights that a path can add up: one for each edge, finite, not negative."""
+    values = np.asarray(values, float)
+    require(values.shape == (count,), "A divergence", f"one number for each of {count} edges", values.shape)
+    least, most = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    must_be = "finite and at least 0 on every edge"
+    fits = least >= 0 and most < np.inf and not np.isnan(values).any()
+    require(fits, "A divergence", must_be, (least, most), "Standardise the features, or regularize more.")
+    return values
+
+
+# ---- What makes the covariance of a few rows invertible: ``scale S + noise I`` -------------------
+
+
+REGULARIZATIONS = ("oas", "ledoit-wolf", "reference")
+REFERENCE_NOISE = 0.001  # added to the diagonal by the published programs
+_REFERENCE_EPS = 2.2e-16  # where the reciprocal of the condition number is below it
+_FLOOR = 1e-12  # of the mean variance of the data: keeps a patch of equal rows finite
+
+Regularization = float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What the regularisations ask of covariances S of patches of ``sizes`` rows, divisor ``sizes - 1``."""
+
+    traces: np.ndarray  # tr(S)
+    # Of S and of the squared distances to the mean over tr(S), 1 where that is 0: fourth powers may overflow.
+    squares: np.ndarray  # sum of the squared entries of S
+    fourths: np.ndarray  # sum over the rows of the fourth power of the distance to the mean
+    smallest: np.ndarray  # least and largest eigenvalue of S
+    largest: np.ndarray
+    sizes: np.ndarray
+    n_features: int
+
+
+def checked_regularization(regularization: Regularization) -> Regularization:
+    """A share of the mean variance, or the name of a rule."""
+    if isinstance(regularization, str) and regularization in REGULARIZATIONS:
+        return regularization
+    must_be = f"a number of at least 0, or one of {', '.join(REGULARIZATIONS)}"
+    return require_number("regularization", regularization, must_be)
+
+
+def noise_floor(X: np.ndarray) -> float:
+    """The least noise: 1e-12 of the mean variance of the features; 1 where no feature varies."""
+    variance = float(X.var(axis=0, ddof=1).mean())
+    return _FLOOR * variance if variance > 0 else 1.0
+
+
+def scale_and_noise(
+    regularization: Regularization, S: Moments, floor: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """``scale`` and ``noise`` of each patch: its covariance becomes ``scale S + noise I``.
+
+    A number c: ``noise = c tr(S)/m``. ``"oas"``, ``"ledoit-wolf"``: shrinkage r towards a multiple of the
+    identity by the formulas of those names, ``scale = 1 - r``, ``noise = r tr(S)/m``. ``"reference"``:
+    0.001, only where S is singular as far as double precision can tell. Never less than ``floor``, nor than
+    1e-12 of the mean variance of the patch, which a row far from all others makes large.
+    """
+    mean_variances = S.traces / S.n_features
+    shrinkage = np.zeros(len(mean_variances))
+    if regularization == "reference":
+        # a singular matrix of m rows has eigenvalues of up to about m eps in place of zero
+        singular = S.smallest <= S.n_features * _REFERENCE_EPS * S.largest
+        noise = np.where(singular, REFERENCE_NOISE, 0.0)
+    elif isinstance(regularization, str):
+        shrinkage = _oas(S) if regularization == "oas" else _ledoit_wolf(S)
+        noise = shrinkage * mean_variances
+    else:
+        noise = float(regularization) * mean_variances
+    return 1.0 - shrinkage, np.maximum(noise, np.maximum(floor, _FLOOR * mean_variances))
+
+
+def _oas(S: Moments) -> np.ndarray:
+    """Oracle approximating shrinkage (Chen, Wiesel, Eldar and Hero 2010), as scikit-learn has it."""
+    m = S.n_features
+    if m == 1:
+        return np.zeros(len(S.traces))
+    mean_square, squared_mean = S.squares / m**2, (S.traces > 0) / m**2
+    above = mean_square + squared_mean
+    below = (S.sizes + 1) * (mean_square - squared_mean / m)
+    return np.minimum(np.divide(above, below, out=np.ones_like(above), where=below > 0), 1.0)
+
+
+def _ledoit_wolf(S: Moments) -> np.ndarray:
+    """Ledoit and Wolf (2004): the variance of S over its distance to the target; divisor ``sizes``."""
+    m, n = S.n_features, S.sizes
+    unbiased = (n - 1) / n
+    squares, traces = unbiased**2 * S.squares, unbiased * (S.traces > 0)
+    distance = np.maximum(squares - traces**2 / m, 0.0) / m
+    variance = np.minimum((S.fourths / n - squares) / (m * n), distance)
+    return np.divide(np.maximum(variance, 0.0), distance, out=np.zeros_like(distance), where=distance > 0)
+
 
 FORMS = ("auto", "full", "low-rank")
 _NEGLIGIBLE = 1e-14  # of the largest eigenvalue of a patch: what rounding leaves of zero
@@ -210,3 +339,63 @@ def _gram(G, members, sizes, blocks, n_jobs) -> tuple[np.ndarray, np.ndarray, np
     with threads(n_jobs):
         patch_blocks(G, members, sizes, blocks, own, norms)
     return G, own, norms
+
+
+# ---- Patches of a table as one value: what compares two of them, and how new rows join them ------
+
+
+_NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
+
+
+@dataclass(frozen=True, slots=True)
+class Patches:
+    """Rows with their neighbours, a Gaussian for each, and the divergence between two of these."""
+
+    X: np.ndarray  # (n, m)
+    neighbors: np.ndarray  # (p, k) the rows of a patch beside its own, nearest first
+    divergence: str | Callable[[Gaussians, np.ndarray, np.ndarray], np.ndarray]
+    regularization: Regularization
+    root: bool  # whether a weight is the root of the divergence
+    floor: float  # least noise on a diagonal
+    form: str  # of the covariances: "full" or "low-rank"
+    own: np.ndarray | None = None  # (p,) the row that each patch is of; None: patch i is of row i
+    products: RowProducts | None = None  # of X, for the many edges of a whole graph
+
+    def weights(self, heads: np.ndarray, tails: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+        """The divergence, or its root, between both patches of every pair."""
+        gaussians = patch_gaussians(
+            self.X,
+            patch_members(self.neighbors, self.own),
+            regularization=self.regularization,
+            form=self.form,
+            floor=self.floor,
+            n_edges=0 if self.products is None else len(heads),
+            products=self.products,
+            n_jobs=n_jobs,
+        )
+        formula = self.divergence if callable(self.divergence) else EDGE_DIVERGENCES[self.divergence]
+        values = checked_weights(formula(gaussians, heads, tails), len(heads))
+        return np.sqrt(values) if self.root else values
+
+    def of_new(self, X: np.ndarray, near: np.ndarray) -> tuple[Patches, np.ndarray]:
+        """Patches of new rows with the rows ``near`` them, (b, k), behind the patches of the latter.
+
+        Also the numbers of the latter, in the shape of ``near``.
+        """
+        known, numbers = np.unique(near, return_inverse=True)
+        # Fewer rows may be left to be neighbours than at the fit, where only the largest part was fitted.
+        old = self.neighbors[known, : near.shape[1]]
+        used = np.unique(np.concatenate([known, old.ravel()]))
+        own = np.append(np.searchsorted(used, known), len(used) + np.arange(len(X)))
+        lists = np.searchsorted(used, np.concatenate([old, near]))
+        rows = np.concatenate([self.X[used], X])
+        return replace(self, X=rows, neighbors=lists, own=own, products=None), numbers.reshape(near.shape)
+
+    def to_new(self, X: np.ndarray, near: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+        """Weights, (b, k), between the patches of new rows and those of rows ``near`` them; row by row."""
+        weights = np.empty(near.shape)
+        for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
+            both, tails = self.of_new(X[block], near[block])
+            heads = tails.max() + 1 + np.repeat(np.arange(len(tails)), tails.shape[1])
+            weights[block] = both.weights(heads, tails.ravel(), n_jobs=n_jobs).reshape(tails.shape)
+        return weights

@@ -12,17 +12,21 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC = {
-    "ClassModel": ".classes.class_model",
+    "Array": ".._core.specs",
+    "ClassModel": ".class_model",
     "Embedder": ".embedder",
     "GeodesicMap": ".maps.geodesic",
-    "KernelMap": ".maps.kernel",
+    "KernelMap": ".maps.nystrom",
     "LatticeMap": ".maps.lattice",
     "LinearMap": ".maps.linear",
+    "NComponents": ".parameters",
+    "NJobs": ".parameters",
     "NearestRows": ".maps.row_optimizer",
     "NetworkMap": ".maps.network",
     "Part": ".part",
     "RowOptimizer": ".maps.row_optimizer",
-    "SupportsInverse": ".inverse",
+    "Sub": ".._core.state",
+    "SupportsInverse": ".embedder",
     "TrainingData": ".training_data",
     "all_or_nothing": ".embedder",
 }

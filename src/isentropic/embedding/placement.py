@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.gower import Gower
 from .._core.specs import Sizes
 from .._core.state import Absent, Array, Checked, OneOf, State, StateError, Value
-from .._core.values import Diffusion, Geodesic
+from .._core.values import Diffusion, Geodesic, Gower
 from ..distances import GowerUnits, checked_metric, hashes_of
 from ..kernels._jit import threads
 from .embedder import Embedder

@@ -13,17 +13,23 @@ from typing import Annotated, Any
 import numpy as np
 
 from .._core.errors import IsentropicWarning, require, warn
-from .._core.gower import Gower
 from .._core.parameters import checked_parameters
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.specs import Array, Checked, Maybe, Names, OneOf, Size, Sizes, StateError
 from .._core.state import Value
-from .._core.values import Diffusion, Geodesic
+from .._core.values import Diffusion, Geodesic, Gower
 from ..distances import GowerUnits, checked_metric, gower_of, hashes_of, is_gower
 from ..kernels._jit import threads
 from ..neighbors import RowIndex
-from ..tables.class_labels import NO_CLASSES, as_labels, class_codes, half_labelled, warn_of_minus_one
-from ..tables.row_names import has_default_index, row_names
+from ..tables.class_labels import (
+    NO_CLASSES,
+    as_labels,
+    class_codes,
+    half_labelled,
+    has_default_index,
+    row_names,
+    warn_of_minus_one,
+)
 from .input_rows import KnownRows, checked_rows, metric_of_rows, one_place_for_equals, rows_at_zero, table_of
 from .part import Part
 

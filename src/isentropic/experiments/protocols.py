@@ -8,7 +8,10 @@ their labels are seen by nothing but the count of right answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -23,8 +26,8 @@ from ..comparison.evaluation.fitting import Split
 from ..quality.class_measures import silhouette
 from ..selection import as_grid, select
 from ..tables.class_labels import class_codes
-from .battery import EIGHT, agreement, classifier
-from .values import Refused
+from .classifiers import EIGHT, agreement, classifier
+from .tasks import Refused
 
 SIX = ("KNN", "SVM", "NB", "DT", "QDA", "RFC")  # of the eight, those that take seconds
 CHOICES = ("quality", "folds")
@@ -296,3 +299,51 @@ def permuted_null(score: Callable[[Any], float], y: Any, n_permutations: int = 2
     mean = float(values.mean())
     least, most = np.quantile(values, [0.025, 0.975]).tolist()
     return Null(mean, mean - half, mean + half, least, most, n_permutations)
+
+
+# ---- A bound on the processor time that a piece of work may take ---------------------------------
+
+
+_AGAIN = 0.05  # seconds of processor time after which a signal that was not heard is repeated
+
+
+@contextmanager
+def cpu_limit(seconds: float, what: str) -> Iterator[None]:
+    """Refuse what takes more seconds of processor time, all threads together, than this.
+
+    The clock is the system's (SIGPROF), which Python hears between two steps of its own: kernels work in
+    blocks, so it is late by a block. Outside the main thread, and where there is no such clock, nothing is
+    bounded.
+
+    >>> with cpu_limit(0.05, "counting"):
+    ...     while True:
+    ...         pass
+    Traceback (most recent call last):
+    ...
+    isentropic.experiments.tasks.Refused: counting takes more than 0.05 s of processor time.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    refused = Refused(f"{what} takes more than {seconds:g} s of processor time.")
+    over = False
+
+    def end(*_: Any) -> None:
+        nonlocal over
+        over = True
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        raise refused
+
+    before = signal.signal(signal.SIGPROF, end)
+    # again and again: a signal that another thread receives may not be heard while this one computes
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
+    try:
+        yield
+    except Exception:  # numba turns what is raised as a kernel returns into an error of its own
+        if over:
+            raise refused from None
+        raise
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

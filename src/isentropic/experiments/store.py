@@ -15,10 +15,10 @@ from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 from .. import __version__
+from .._core.cache import KEY_DIGITS, ResultCache, code_fingerprint
 from .._core.files import path_of
 from .._core.json_checks import is_number, is_text, named, require_fields
-from .._core.result_cache import KEY_DIGITS, ResultCache, code_fingerprint
-from .values import Outcome, Task
+from .tasks import Outcome, Task
 
 try:
     import fcntl

@@ -1,22 +1,34 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
-from .additive import additive_constant, positive_scaling
 from .bottom import bottom_eigenpairs, bottom_squared_eigenpairs
-from .diffusion import leading_eigenpairs, leading_eigenvectors, least_eigenvalue
-from .eigen import eigenpairs_by_rank, fixed_signs, generalized_eigenpairs, top_eigenpairs
-from .graph_matrices import normalized_adjacency, sum_of_blocks
-from .krylov import block_eigenpairs
-from .procrustes import aligned, around_mean, procrustes_correlation, rotation
+from .diffusion import (
+    leading_eigenpairs,
+    leading_eigenvectors,
+    least_eigenvalue,
+    normalized_adjacency,
+    sum_of_blocks,
+)
+from .eigen import block_eigenpairs, eigenpairs_by_rank, fixed_signs, generalized_eigenpairs, top_eigenpairs
+from .procrustes import (
+    ROOM,
+    aligned,
+    around_mean,
+    procrustes_correlation,
+    rotation,
+    rows_in_unit,
+    unit_exponent,
+)
 from .scaling import (
     Scaling,
+    additive_constant,
     classical_scaling,
     euclidean_defect,
     laid_out,
+    positive_scaling,
     residual_variance,
     unexplained,
     warm_scaling,
 )
-from .units import ROOM, rows_in_unit, unit_exponent
 
 # What is checked at its door, for users; the other names are for our own modules, which have checked.
 __all__ = [

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 from .._core.arguments import as_numbers
 from .._core.errors import require, require_count
 from .._core.runtime import one_blas_thread, require_memory
-from .diffusion import MOST_PRODUCTS, filtered_eigenpairs
+from .diffusion import MOST_PRODUCTS, Profile, factored, filtered_eigenpairs
 from .eigen import (
     AFFORDABLE,
     DENSE,
@@ -27,7 +27,6 @@ from .eigen import (
     inverse_lanczos,
     start_vector,
 )
-from .factors import Profile, factored
 
 _BELOW = 1e-9  # of the size of a matrix: a shift so small tells the least eigenvalues of large tables apart
 _MIXED = 1e-9  # what rounding leaves of a known eigenvector in the others

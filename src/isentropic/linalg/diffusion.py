@@ -5,18 +5,61 @@ To full precision, or as exactly as an initialization needs them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import ArpackError, eigsh
+from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import ArpackError, eigsh, splu
 
 from .._core.errors import InvalidInputError, message
-from .._core.runtime import one_blas_thread, row_blocks
+from .._core.runtime import memory_budget, one_blas_thread, row_blocks
 from .eigen import TOLD_APART, eigenpairs_by_rank, fixed_signs, inverse_lanczos, start_vector, top_eigenpairs
-from .factors import Profile, factored
+
+# ---- Sparse factors of a positive definite matrix, and what they take before they are made -------
+
+
+_BYTES = 24  # of an entry below the diagonal, in both factors
+_SAVED = 10  # an order of minimum degree takes at most this share of the products that the band foretells
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the factors would take at most: those of a band, rows in the order of Cuthill and McKee, reversed.
+
+    The order of the factors themselves is better, and what it takes is not known before.
+    """
+
+    n_bytes: int
+    flops: float
+
+    @classmethod
+    def of(cls, A: csr_array) -> Profile:
+        """``O(nnz)``, of a matrix with a symmetric pattern."""
+        order = reverse_cuthill_mckee(A, symmetric_mode=True)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        first = place.copy()
+        some = np.flatnonzero(np.diff(A.indptr))
+        first[some] = np.minimum.reduceat(place[A.indices], A.indptr[some])
+        widths = np.maximum(place - first, 0).astype(np.float64)
+        return cls(_BYTES * int(widths.sum() + len(order)), float((widths**2).sum()) / _SAVED)
+
+    @property
+    def fits(self) -> bool:
+        """Whether they are within the memory budget."""
+        budget = memory_budget()
+        return budget is None or self.n_bytes <= budget
+
+
+def factored(matrix, shift: float):
+    """Factors of ``matrix + shift I``, positive definite: no pivots, an order of minimum degree."""
+    shifted = csc_array(matrix + shift * eye_array(matrix.shape[0], format="csc"))
+    return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
 
 _WHOLE = 200  # rows whose eigenvectors are solved whole
 _FIRST_DEGREE, _MOST_DEGREE = 20, 400  # products with the matrix before vectors are made orthogonal again
@@ -207,3 +250,42 @@ def orthogonal(V: np.ndarray, known: np.ndarray) -> np.ndarray:
     V = V / np.linalg.norm(V, axis=0)
     V = np.linalg.qr(V - np.outer(known, known @ V))[0]
     return np.linalg.qr(V - np.outer(known, known @ V))[0]  # again: the first leaves rounding of the known
+
+
+# --------------------------------------------------------------------------------------------------
+# Matrices of graphs: the alignment matrix as a sum of small dense blocks, and the normalized adjacency.
+
+
+def sum_of_blocks(n: int, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> csr_array:
+    """``sum_i S_i' B_i S_i``: a part has the rows (r, p) of r blocks, none twice, and the blocks (r, p, p).
+
+    ``O(r p^2)`` time and memory for a part beside the sum. Entries are added in the order of the parts.
+
+    >>> rows, blocks = np.array([[0, 1], [1, 2]]), np.ones((2, 2, 2))
+    >>> sum_of_blocks(3, [(rows, blocks)]).toarray().tolist()
+    [[1.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    total = csr_array((n, n))
+    for rows, blocks in parts:
+        p = rows.shape[1]
+        rows = rows.astype(np.int32)
+        entries = np.repeat(rows, p, axis=1).ravel(), np.tile(rows, (1, p)).ravel()
+        total = total + csr_array(coo_array((blocks.ravel(), entries), shape=(n, n)))
+    return total
+
+
+def normalized_adjacency(W: csr_array) -> tuple[csr_array, np.ndarray]:
+    """``D^-1/2 W D^-1/2`` and the degrees D, the row sums of W; a row without weight keeps none.
+
+    The normalised Laplacian is the identity less it.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> normalized, degrees = normalized_adjacency(csr_array([[0.0, 4.0], [4.0, 0.0]]))
+    >>> normalized.toarray().tolist(), degrees.tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [4.0, 4.0])
+    """
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+    scale = diags_array(root)
+    return csr_array(scale @ W @ scale), degrees

@@ -1,10 +1,7 @@
 """Neighbour lists and graphs: who is near whom, and whether everyone can be reached."""
 
-from .appended import appended_lists, lists_of_graph
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired, subgraph, warn_of_parts
-from .conformal import conformal_entries, conformal_graph
-from .entries import Entries, entry_lists, warn_of_isolated
 from .graphs import (
     as_rule,
     checked_table,
@@ -17,7 +14,7 @@ from .graphs import (
     union,
 )
 from .index import RowIndex, lists_in_rows
-from .replaced import replaced_among, replaced_neighbors
+from .query_edges import Entries, conformal_entries, conformal_graph, entry_lists, warn_of_isolated
 from .search import (
     class_votes,
     clipped_neighbors,
@@ -26,6 +23,7 @@ from .search import (
     searched_neighbors,
     use_approximate,
 )
+from .updated_neighbors import appended_lists, lists_of_graph, replaced_among, replaced_neighbors
 
 # What is checked at its door, for users; the other names are for our own modules, which have checked.
 __all__ = [

@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 
 from .._core.errors import LowRecallWarning
-from .._core.runtime import generator, row_blocks
+from .._core.runtime import generator, require_memory, row_blocks
 from .._core.values import NeighborGraph, Neighbors
 from ..distances import (
+    BY_DIFFERENCES,
+    CITY_BLOCK,
     EUCLIDEAN,
     Metric,
     distances_between,
@@ -17,11 +19,154 @@ from ..distances import (
     is_gower,
     metric_name,
     pair_distances,
+    weights_of,
 )
 from ..kernels._jit import threads
+from ..kernels.neighbors.descent import (
+    CAPPED_MEANS,
+    CAPPED_SUMS,
+    GROUP,
+    LARGEST,
+    NOTHING,
+    SQUARES,
+    STEP,
+    SUMS,
+    UNEQUAL,
+    both_ways,
+    listed_rows,
+    offer_round,
+)
+from ..kernels.neighbors.forest import BY_CAPPED, BY_CODES, BY_PRODUCTS, plant
 from ..kernels.neighbors.nearest import expanded_lists, measured_lists, searched_lists
 from .index import RowIndex, members_of
-from .nn_descent import descended
+
+# --------------------------------------------------------------------------------------------------
+# Nearest-neighbour descent from a forest of random trees: candidates for lists that are measured exactly.
+
+
+_KINDS = {
+    **dict.fromkeys((*EUCLIDEAN, "sqeuclidean", "minkowski", "cosine", "correlation"), SQUARES),
+    **dict.fromkeys(CITY_BLOCK, SUMS),
+    "chebyshev": LARGEST,
+    "hamming": UNEQUAL,
+}
+_SIDES = {UNEQUAL: BY_CODES, CAPPED_SUMS: BY_CAPPED, CAPPED_MEANS: BY_CAPPED}
+_LEAST = 15  # entries of a list, so that there are enough ways on
+_LEAF = 4 * GROUP
+_TREES = 5
+_ROUNDS = 12
+_PART = 4096  # rows, so that no second table of doubles is held
+_FEW_NEW = 0.001  # share of the entries that are new in the last round
+
+
+def can_descend(metric: Metric) -> bool:
+    """Whether the approximate search knows a metric."""
+    return is_gower(metric) or (isinstance(metric, str) and metric in _KINDS)
+
+
+def descended(X: np.ndarray, k: int, metric: Metric, seed: int, n_jobs: int | None) -> np.ndarray:
+    """``k`` or more rows that are probably nearest to each row of ``X``; -1 for none.
+
+    Trees begin the lists, then rows are offered the neighbours of their neighbours, until few are new.
+    Every draw is a hash of the seed, the tree and the node, and a thread owns the lists that it writes: they
+    are the same for any number of threads. About ``O(n^1.1 m)`` time, ``O(n (m + k))`` memory.
+    """
+    n, kind = len(X), _kind_of(metric, X)
+    length = min(max(k, _LEAST), n - 1)
+    with threads(n_jobs) as workers:
+        _require_memory(n, X.shape[1], length, workers)
+        data, weights = single_precision(X, metric)
+        names, data, orders = _forest(data, weights, _SIDES.get(kind, BY_PRODUCTS), seed)
+        lists = np.full((n, length), NOTHING)
+        near, starts = np.empty(n * sum(_ways(length)), np.int32), np.zeros((n, 3), np.int64)
+        new = n * length
+        for step in row_blocks(_TREES + _ROUNDS, "neighbours", size=1):
+            turn = step.start - _TREES
+            if turn < 0:
+                offer_round(kind, data, weights, orders[turn], _LEAF, near, starts, workers, lists)
+            elif new > _FEW_NEW * n * length:
+                both_ways(lists, *_ways(length, early=turn == 0), near, starts)
+                new = offer_round(kind, data, weights, orders[0], 0, near, starts, workers, lists)
+        out = np.empty((n, length), np.int32)
+        listed_rows(lists, names, out)
+    return out
+
+
+def _kind_of(metric: Metric, X: np.ndarray) -> int:
+    if is_gower(metric):
+        return CAPPED_MEANS if np.isnan(X).any() else CAPPED_SUMS
+    return _KINDS[str(metric)]
+
+
+def _forest(data, weights, by, seed):
+    """The rows by the leaves of a tree, so that near ones are near in memory, and their order in others."""
+    first, orders = np.empty((1, len(data)), np.int32), np.empty((_TREES, len(data)), np.int32)
+    plant(by, data, weights, seed, 0, _LEAF, GROUP, first)
+    data = data[first[0]]
+    orders[0] = np.arange(len(data))
+    plant(by, data, weights, seed, 1, _LEAF, _LEAF, orders[1:])
+    return first[0], data, orders
+
+
+def _ways(length: int, *, early: bool = False) -> tuple[int, int]:
+    """How many neighbours of a row are followed, and how many rows that it is a neighbour of."""
+    width = min(length, 8 + length // 2)
+    if early:  # lists that the trees began are not worth more
+        width = (2 * width + 2) // 3
+    return width, width // 2
+
+
+def _require_memory(n: int, m: int, length: int, workers: int) -> None:
+    n_bytes = n * (8 * (m + STEP) + 12 * length + 4 * sum(_ways(length)) + 4 * _TREES + 50 + 16 * workers)
+    require_memory(n_bytes, f"An approximate search of {n:,} rows", "Take fewer neighbours or features.")
+
+
+def single_precision(X: np.ndarray, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    """The rows as the descent holds them, without what would use up the 24 bits of its numbers; weights.
+
+    Distances by differences do not change with an offset of a feature, correlations not with one of a row,
+    and neither, nor any other distance of numbers, changes its order in another unit. Cosines are in the
+    order of distances of rows of length 1, and a row of zeros is perpendicular to all others.
+    """
+    n, m = X.shape
+    held = np.zeros((n, -(-(m + 1) // STEP) * STEP), np.float32)  # the last is for rows of zeros
+    weights = np.zeros(held.shape[1], np.float32)
+    if is_gower(metric):
+        weights[:m] = weights_of(metric, m)
+        for start, part in zip(range(0, n, _PART), _parts(X), strict=True):
+            held[start : start + _PART, :m] = part * weights[:m]
+        return held, weights
+    if metric == "hamming":  # counts unequal entries: codes are as good as numbers
+        for f in range(m):
+            held[:, f] = np.unique(X[:, f], return_inverse=True)[1]
+        return held, weights
+    # A median, which no row far away moves: most numbers are small then, and held to their last bit.
+    centre = np.median(X[:: n // 1000 + 1], axis=0) if metric in BY_DIFFERENCES else 0.0
+    _, exponent = np.frexp(max(np.abs(part - centre).max(initial=0.0) for part in _parts(X)))
+    for start, part in zip(range(0, n, _PART), _parts(X), strict=True):
+        part = np.ldexp(part - centre, -exponent)
+        here = held[start : start + _PART]
+        if metric == "correlation":
+            part -= part.mean(axis=1, keepdims=True)
+        if metric in ("cosine", "correlation"):
+            part, lengths = _directions(part)
+            here[:, m] = lengths == 0
+        here[:, :m] = part
+    return held, weights
+
+
+def _parts(X: np.ndarray):
+    return (X[start : start + _PART] for start in range(0, len(X), _PART))
+
+
+def _directions(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of length 1, and the lengths they had; zeros stay zeros."""
+    units = np.abs(X).max(axis=1, keepdims=True)
+    units[units == 0] = 1.0
+    X = X / units  # so that no square vanishes
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+    return X / np.maximum(lengths, 1e-300)[:, None], lengths
+
 
 _RECALL_ROWS = 200
 _FEW = 500  # so many distinct rows are searched exactly

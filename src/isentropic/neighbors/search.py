@@ -15,9 +15,8 @@ from .._core.runtime import require_memory
 from .._core.sparse_rows import SparseRows
 from .._core.values import Knn, Neighbors
 from ..distances import Metric, measurable_rows, metric_name
-from .approximate import approximate_neighbors
+from .approximate import approximate_neighbors, can_descend
 from .index import RowIndex, is_long, prefers_boxes
-from .nn_descent import can_descend
 
 _EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph
 _SPARSER = "Take a smaller radius or percentile, or a number of neighbours."

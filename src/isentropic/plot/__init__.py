@@ -7,15 +7,10 @@
 'noise'
 """
 
-from .biplots import biplot
-from .critical_difference import critical_difference_diagram
-from .density_plots import coranking, shepard
-from .distortion_map import distortion, quality_sheet
-from .label_permutation import label_null
+from .curves import critical_difference_diagram, label_null, path_curves, quality_curves
+from .distortion_map import coranking, distortion, quality_sheet, shepard
 from .lattice_plot import component_planes, lattice
-from .neighborhood_path import path_curves
-from .quality_curve import quality_curves
-from .scatter_plot import scatter
+from .scatter_plot import biplot, scatter
 
 __all__ = [
     "biplot", "component_planes", "coranking", "critical_difference_diagram", "distortion", "label_null",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._core.errors import printable
-from .._core.extras import require_extra
+from .._core.errors import printable, require_extra
 from ..plot import palette
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ..kernels.distances.pairs import class_sums
 from ..kernels.neighbors.nearest import nearest_in_rows
 from ..neighbors import class_votes
 from ..tables.class_labels import class_codes
-from .intervals import mean_measure, share_interval
+from .inputs import mean_measure, share_interval
 from .measures import MEASURES, Measure
 
 

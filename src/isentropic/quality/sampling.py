@@ -22,7 +22,7 @@ import numpy as np
 from .._core.errors import require, require_count
 from .._core.runtime import generator
 from .._core.values import DistanceRows, Floats, Integers
-from .intervals import mean_interval
+from .inputs import mean_interval
 from .ranks.rank_curves import Curves, row_values
 from .ranks.rank_sums import OrderReading, RankSums, rank_sums
 

@@ -9,13 +9,12 @@ from html import escape
 from typing import Any
 
 from ..comparison.presentation import decimal_range, p_value, seconds, table_decimal
-from ..experiments.findings.chapters import Chapter
-from ..experiments.findings.printed_p import PrintedP
-from ..experiments.findings.rankings import Ranking, against, first_of
+from ..experiments.findings.rankings import PrintedP, Ranking, against, first_of
 from ..experiments.findings.results import CellResult, TableResult
+from ..experiments.findings.sentences import Chapter
 from ..experiments.own_tables import OWN
-from ..experiments.rank_layout import RankLayout, rank_layout
-from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
+from ..experiments.statistics import RankLayout, rank_layout
+from ..experiments.tasks import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
 from .rendering import asset, template
 
 _FACTS = ("command", "versions", "seconds", "date", "quick", "folder")

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import require_kind
-from .._core.errors import require
-from .._core.extras import require_extra
+from .._core.errors import require, require_extra
 from .._core.values import Integers, Table
 from ..comparison import Mark, PageData, Run, Verdict
 from ..comparison.evaluation.runs import parameters, require_runs

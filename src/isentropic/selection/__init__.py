@@ -1,8 +1,7 @@
 """Parameter selection by the quality of the map, without labels."""
 
 from .criteria import CRITERIA, Criterion
-from .parameter_search import as_grid, geometric, neighbor_grid, select
-from .values import Selection, Trial
+from .parameter_search import Selection, Trial, as_grid, geometric, neighbor_grid, select
 
 __all__ = [
     "CRITERIA",

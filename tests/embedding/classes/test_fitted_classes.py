@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic.embedding.classes import fitted_classes
-from isentropic.embedding.classes.fitted_classes import FittedClasses
+from isentropic.embedding import class_model as fitted_classes
+from isentropic.embedding.class_model import FittedClasses
 
 CODES = np.array([0, 1, -1, 2, -1, 0])
 GUESSED = np.array([[0.2, 0.5, 0.3], [0.0, 0.9, 0.1]])

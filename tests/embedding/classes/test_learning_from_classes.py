@@ -175,7 +175,7 @@ def test_spreads_are_those_of_all_pairs(rng):
 def test_the_box_of_many_rows_bounds_their_distances(rng, monkeypatch):
     X = rng.normal(size=(300, 3))
     exact = largest_distance(X, "euclidean")
-    monkeypatch.setattr("isentropic.dissimilarities.spreads._PAIRS", 200)
+    monkeypatch.setattr("isentropic.dissimilarities.class_dissimilarities._PAIRS", 200)
     assert exact <= largest_distance(X, "euclidean") <= 2 * exact
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.objectives.controlled_pairs import PairSteps, both_ends, phase_weights
+from isentropic.objectives.sampled_losses import PairSteps, both_ends, phase_weights
 from naive_layouts import naive_gradient, naive_pairs_cost
 
 

@@ -98,7 +98,7 @@ def test_rows_at_one_place_push_each_other_nowhere(rng, kind):
 
 @every_kind
 def test_threads_change_no_bit(rng, kind, monkeypatch):
-    monkeypatch.setattr("isentropic.objectives.stress._WORTH_THREADS", 0)
+    monkeypatch.setattr("isentropic.objectives.stress_losses._WORTH_THREADS", 0)
     pairs, _ = KINDS[kind](rng, 40)
     Z = rng.normal(size=(40, 2))
     (cost, gradient), (same, slopes) = (Stress(pairs, power=1.0, n_jobs=jobs)(Z) for jobs in (1, 2))

@@ -10,7 +10,7 @@ from sklearn.datasets import make_swiss_roll
 
 from isentropic import PCA, CurvilinearComponentAnalysis, Geodesic
 from isentropic._core.errors import InvalidInputError
-from isentropic.embedding.pair_distances import Distances
+from isentropic.embedding.row_distances import Distances
 from isentropic.kernels.pairs.curvilinear import curvilinear_epoch
 from isentropic.quality import trustworthiness
 from naive_curvilinear import naive_curvilinear_epochs, naive_stress

@@ -12,7 +12,7 @@ from honest import accuracy
 from isentropic import ClassIsomap, InvalidInputError, IsentropicWarning, Isomap, geodesics, neighbor_graph
 from isentropic.dissimilarities import class_gaussians, posterior
 from isentropic.divergences import EDGE_DIVERGENCES, bhattacharyya_distance, symmetrised_kl_divergence
-from isentropic.embedding.classes.class_divergences import class_divergences
+from isentropic.embedding.class_divergences import class_divergences
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 WINE, CULTIVARS = load_wine(return_X_y=True)

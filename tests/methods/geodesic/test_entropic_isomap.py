@@ -21,7 +21,7 @@ from isentropic._core.errors import (
 )
 from isentropic._core.values import Inflate
 from isentropic.divergences import EDGE_DIVERGENCES, noise_floor
-from isentropic.divergences.formulas import renyi
+from isentropic.divergences.gaussian_divergences import renyi
 from isentropic.quality import rnx_auc
 from naive import naive_neighbors
 from naive_entropic import naive_divergences, naive_patch

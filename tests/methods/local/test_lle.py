@@ -10,7 +10,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from assertions import assert_same_up_to_sign
 from isentropic import LLE, DisconnectedGraphWarning, IsentropicWarning, datasets, neighbor_graph
 from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
-from isentropic.linalg.spectrum import separating
+from isentropic.linalg.eigen import separating
 from isentropic.methods.local.neighborhoods import Neighborhoods
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X

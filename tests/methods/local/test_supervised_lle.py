@@ -23,7 +23,7 @@ from isentropic import (
 from isentropic._core.errors import DisconnectedGraphError
 from isentropic.dissimilarities import class_gaussians
 from isentropic.divergences import kl_divergence, symmetrised_kl_divergence
-from isentropic.embedding.parts import eigenvectors_of_parts, indicator_coordinates
+from isentropic.embedding.packed_components import eigenvectors_of_parts, indicator_coordinates
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SCALED = StandardScaler().fit_transform(IRIS)

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 
 from isentropic import PCA, ParameterFreeSDD, ParametricEmbedding
 from isentropic._core.errors import InvalidInputError, IsentropicWarning
-from isentropic.embedding.maps.layers import Layers
+from isentropic.embedding.maps.network import Layers
 from isentropic.methods.meta import parametric_embedding
 
 DIGITS = load_digits().data

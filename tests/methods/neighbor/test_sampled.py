@@ -5,7 +5,7 @@ from scipy.spatial.distance import cdist
 
 from assertions import assert_same_bits
 from isentropic import Diffusion, Geodesic, Knn
-from isentropic.embedding.pair_distances import Distances
+from isentropic.embedding.row_distances import Distances
 from isentropic.methods.neighbor.sampled import (
     distances_to,
     least_width,

@@ -15,9 +15,9 @@ from assertions import assert_same_bits
 from isentropic import Geodesic, Knn, TriMap
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
 from isentropic._core.runtime import config_context
-from isentropic.embedding.pair_distances import Distances
+from isentropic.embedding.row_distances import Distances
 from isentropic.methods.neighbor.sampled import NearRows
-from isentropic.methods.neighbor.triplets import drawn_triplets, weighted_triplets
+from isentropic.methods.neighbor.trimap import drawn_triplets, weighted_triplets
 from isentropic.neighbors import nearest_neighbors
 from isentropic.objectives import Triplets
 

@@ -16,7 +16,7 @@ from isentropic._core.errors import InvalidInputError, IsentropicWarning, Memory
 from isentropic._core.values import Knn
 from isentropic.distances import distances_between
 from isentropic.neighbors import nearest_neighbors
-from isentropic.objectives import student as student_module
+from isentropic.objectives import student_losses
 
 IRIS = load_iris().data
 RNG = np.random.default_rng(0)
@@ -96,8 +96,8 @@ def test_new_rows_go_to_their_group(name):
 
 @pytest.fixture
 def fields(monkeypatch):
-    monkeypatch.setattr(student_module, "EXACT_UP_TO", 10)
-    monkeypatch.setattr(student_module, "_DOUBLE_UP_TO", 10)
+    monkeypatch.setattr(student_losses, "EXACT_UP_TO", 10)
+    monkeypatch.setattr(student_losses, "_DOUBLE_UP_TO", 10)
 
 
 def test_fields_are_chosen_by_size_and_dimension(fields):
@@ -112,8 +112,8 @@ def test_maps_by_fields_are_as_good_as_exact_ones(d, dof, monkeypatch):
     X = load_digits().data[:300]
     estimator = TSNE(15, d, dof=dof, max_iter=300, n_jobs=1)
     exact = estimator.fit(X).kl_divergence_
-    monkeypatch.setattr(student_module, "EXACT_UP_TO", 10)
-    monkeypatch.setattr(student_module, "_DOUBLE_UP_TO", 10)
+    monkeypatch.setattr(student_losses, "EXACT_UP_TO", 10)
+    monkeypatch.setattr(student_losses, "_DOUBLE_UP_TO", 10)
     by_fields = estimator.fit(X)
     assert by_fields.repulsion_ == "fields"
     assert by_fields.kl_divergence_ == pytest.approx(exact, rel=0.05 if d == 2 else 0.15)

@@ -11,10 +11,10 @@ from sklearn.datasets import load_digits
 from assertions import assert_same_bits
 from isentropic import PCA, Autoencoder, ProbabilisticPCA, RBMAutoencoder, VariationalAutoencoder
 from isentropic._core.errors import InvalidInputError, IsentropicWarning
-from isentropic.embedding.maps.layers import Layers
-from isentropic.methods.neural.evidence import VariationalNetwork
+from isentropic.embedding.maps.network import Layers
 from isentropic.methods.neural.lessons import Lessons
-from isentropic.methods.neural.scaled_rows import ScaledRows
+from isentropic.methods.neural.training import ScaledRows
+from isentropic.methods.neural.variational_autoencoder import VariationalNetwork
 
 DIGITS = load_digits().data
 TRAIN, TEST = DIGITS[::2], DIGITS[1::2]

@@ -9,9 +9,9 @@ from sklearn.datasets import load_digits
 from sklearn.neural_network import BernoulliRBM
 
 from isentropic._core.errors import InvalidInputError
-from isentropic.methods.neural.boltzmann import Boltzmann, stacked
 from isentropic.methods.neural.lessons import Lessons
-from isentropic.methods.neural.scaled_rows import ScaledRows
+from isentropic.methods.neural.rbm_autoencoder import Boltzmann, stacked
+from isentropic.methods.neural.training import ScaledRows
 
 V = np.array(list(product([0.0, 1.0], repeat=4)))  # all visible states
 H = np.array(list(product([0.0, 1.0], repeat=3)))
@@ -136,7 +136,7 @@ def test_a_gap_of_free_energy_tells_rows_learnt_by_heart(rng):
 
 
 def test_a_machine_that_runs_away_is_an_error(monkeypatch, rng):
-    from isentropic.methods.neural import boltzmann
+    from isentropic.methods.neural import rbm_autoencoder as boltzmann
 
     monkeypatch.setattr(boltzmann, "_RATE", 1e300)
     lessons = Lessons.of(ScaledRows.within_one(rng.random((60, 4))), np.random.RandomState(0))

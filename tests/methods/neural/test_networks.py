@@ -7,9 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from assertions import assert_same_bits
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.state import StateError
-from isentropic.embedding.maps.layers import ACTIVATIONS, Layers
-from isentropic.methods.neural.scaled_rows import ScaledRows
-from isentropic.methods.neural.training import Schedule, drawn_batches, held_and_learnt, train
+from isentropic.embedding.maps.network import ACTIVATIONS, Layers
+from isentropic.methods.neural.training import ScaledRows, Schedule, drawn_batches, held_and_learnt, train
 from isentropic.optim import Adam
 
 

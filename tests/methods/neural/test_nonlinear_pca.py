@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 from assertions import assert_same_bits
 from isentropic import PCA, NonlinearPCA
 from isentropic._core.errors import InvalidInputError
-from isentropic.embedding.maps.layers import Layers
+from isentropic.embedding.maps.network import Layers
 from isentropic.methods.neural.nonlinear_pca import _Surface
 
 WINE = load_wine().data / load_wine().data.std(axis=0)

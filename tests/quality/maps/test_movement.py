@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from isentropic import PCA, TSNE, InvalidInputError
 from isentropic.quality import aligned_distance
-from isentropic.tables.row_names import has_default_index, matched_names, row_names
+from isentropic.tables.class_labels import has_default_index, matched_names, row_names
 
 
 @pytest.fixture

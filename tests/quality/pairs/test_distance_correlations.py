@@ -11,7 +11,7 @@ from assertions import assert_grammar
 from isentropic import config_context
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic._core.values import DistanceRows
-from isentropic.distances.pairs import BATCHES, drawn_pairs
+from isentropic.distances.pairwise_blocks import BATCHES, drawn_pairs
 from isentropic.quality.assessment import distance_measures
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.measures import OF_PAIRS, kinds

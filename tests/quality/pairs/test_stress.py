@@ -106,7 +106,7 @@ def test_published_stress_of_iris(tmp_path):
 
 def test_blocks_do_not_matter(X, Z, monkeypatch):
     whole = kruskal_stress(X, Z), residual_variance(X, Z)
-    monkeypatch.setattr("isentropic.distances.condensed.rows_per_block", lambda n: 7)
+    monkeypatch.setattr("isentropic.distances.sources.rows_per_block", lambda n: 7)
     assert kruskal_stress(X, Z) == pytest.approx(whole[0], rel=1e-14)
     assert residual_variance(X, Z) == pytest.approx(whole[1], rel=1e-12)
 

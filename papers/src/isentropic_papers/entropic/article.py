@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from isentropic.experiments.battery import EIGHT
+from isentropic.experiments.classifiers import EIGHT
 from isentropic.experiments.findings.results import UNEXPLAINED
-from isentropic.experiments.values import PUBLISHED, Cell, Outcome, PublishedTable, Task, measured, merged
+from isentropic.experiments.tasks import PUBLISHED, Cell, Outcome, PublishedTable, Task, measured, merged
 
 from ..printed import Printed, Reasons, note, printed
 from .facts import judged_by_scale

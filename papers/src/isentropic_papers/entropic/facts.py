@@ -8,7 +8,7 @@ import numpy as np
 
 from isentropic.comparison.presentation import table_decimal as number
 from isentropic.experiments.findings.sentences import interval
-from isentropic.experiments.values import HONEST, PUBLISHED, Cell, Outcome, Task
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Cell, Outcome, Task
 
 from .scale import SCALED
 

@@ -20,7 +20,7 @@ from sklearn.neighbors import kneighbors_graph
 from isentropic import EntropicIsomap, Inflate, Isomap
 from isentropic.affinities import conditional_affinities
 from isentropic.divergences import bandwidth_floors, kde_divergences
-from isentropic.experiments.values import Refused
+from isentropic.experiments.tasks import Refused
 from isentropic.linalg import eigenpairs_by_rank
 
 DENSE = 1_000  # rows; beyond that the graphs are connected, and our own stages do the same work faster

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 
 from isentropic._core.values import Floats, Integers
-from isentropic.experiments.battery import half_scores
+from isentropic.experiments.classifiers import half_scores
 from isentropic.experiments.protocols import permuted_null
 
 from .maps import library_map, published_map

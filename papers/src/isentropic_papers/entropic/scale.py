@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isentropic.experiments.battery import half_scores
-from isentropic.experiments.values import PUBLISHED, Task
+from isentropic.experiments.classifiers import half_scores
+from isentropic.experiments.tasks import PUBLISHED, Task
 
 from .maps import published_map
 from .sets import prepared

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from isentropic.experiments.battery import EIGHT
+from isentropic.experiments.classifiers import EIGHT
 from isentropic.experiments.protocols import SIX
-from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Cell, Task
+from isentropic.experiments.tasks import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Cell, Task
 
 _WORKS = "isentropic_papers.entropic.protocol"
 _ROUNDED_WORK = "isentropic_papers.entropic.rounding:rounded"
@@ -18,7 +18,7 @@ _DRAWS, _QUICK_DRAWS = 24, 8  # of what rounding does
 LIBRARY = "(library)"  # marks a column of what the library itself computes, which no source prints
 THREE = ("KNN", "SVM", "QDA")
 RAW = "raw rows"  # a column of no map at all: what every map is held against
-_HONEST_WORK = "isentropic.experiments.honest_work:honest"
+_HONEST_WORK = "isentropic.experiments.own_tables:honest"
 _REPEATS, _QUICK_REPEATS = 10, 3
 _QUICK_JUDGES = ("KNN", "SVM", "NB")
 # A method of the sources: its name in the registry and what is fixed. The rest the training rows choose.

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from isentropic.experiments.battery import EIGHT
+from isentropic.experiments.classifiers import EIGHT
 from isentropic.experiments.findings.results import UNEXPLAINED
 from isentropic.experiments.protocols import SIX
-from isentropic.experiments.values import Cell, PublishedTable, Task, measured
+from isentropic.experiments.tasks import Cell, PublishedTable, Task, measured
 
 from ..printed import Printed, Reasons, errata, note, printed
 from . import article as entropic_article

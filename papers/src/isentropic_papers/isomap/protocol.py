@@ -18,7 +18,7 @@ from sklearn.decomposition import PCA
 from isentropic import Inflate, Isomap
 from isentropic._core.values import Floats
 from isentropic.datasets import load
-from isentropic.experiments.battery import nearest_score, old_grid_score
+from isentropic.experiments.classifiers import nearest_score, old_grid_score
 from isentropic.quality import kruskal_stress, neighborhood_stress
 
 SOURCES = {

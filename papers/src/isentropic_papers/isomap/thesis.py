@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from isentropic.experiments.values import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
 
 from ..printed import Printed, Reasons, as_printed, errata, note, printed, records
 from .protocol import SOURCES

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isentropic.experiments.findings.aims import Reached
-from isentropic.experiments.findings.results import CellResult, TableResult
+from isentropic.experiments.findings.results import CellResult, Reached, TableResult
 from isentropic.experiments.findings.sentences import interval
 from isentropic.experiments.statistics import RankTest, critical_difference
-from isentropic.experiments.values import HONEST, PUBLISHED, Cell, Outcome, Task
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Cell, Outcome, Task
 
 from .measures import MEAN
 from .scores import ALL, LABELLED, Lead, Scores, leads, printed_scores, tie_spans

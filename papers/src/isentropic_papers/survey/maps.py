@@ -9,7 +9,7 @@ import numpy as np
 
 from isentropic import make
 from isentropic._core.values import Floats, Integers
-from isentropic.experiments.limits import cpu_limit
+from isentropic.experiments.protocols import cpu_limit
 
 from ..restated import mean_weight_eigenmaps, randomized_pca, unbridged_isomap
 from .data import survey_table

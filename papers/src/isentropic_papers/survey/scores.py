@@ -10,7 +10,7 @@ import pandas as pd
 
 from isentropic import METHODS
 from isentropic.experiments.statistics import RankTest, rank_test
-from isentropic.experiments.values import HONEST, Outcome, Task
+from isentropic.experiments.tasks import HONEST, Outcome, Task
 
 from ..printed import records
 from .measures import MEAN, MEASURES, extremes

@@ -6,7 +6,7 @@ import ast
 from functools import partial
 from typing import Any
 
-from isentropic.experiments.values import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
 from isentropic.registry import METHODS, family_of
 
 from ..printed import Reasons, as_printed, note, records

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from isentropic.experiments.findings.sentences import number
-from isentropic.experiments.values import HONEST, PUBLISHED, Cell, Outcome, Task
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Cell, Outcome, Task
 
 _LEADER, _SECOND = "SDD", "MDS"
 

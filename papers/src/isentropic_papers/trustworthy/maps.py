@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 from isentropic import METHODS, Dis1, Dis2, Dis3, make
 from isentropic._core.values import Floats, Integers
 from isentropic.dissimilarities import fitted_dissimilarity
-from isentropic.experiments.limits import cpu_limit
+from isentropic.experiments.protocols import cpu_limit
 from isentropic.linalg import eigenpairs_by_rank, normalized_adjacency
 from isentropic.quality import kendall_tau
 

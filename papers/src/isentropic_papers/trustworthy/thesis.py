@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from isentropic.experiments.findings.results import UNEXPLAINED
-from isentropic.experiments.values import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
+from isentropic.experiments.tasks import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
 
 from ..printed import Printed, Reasons, note, printed
 from .data import CANCER, DIGITS, IRIS, ROLL, digits_file

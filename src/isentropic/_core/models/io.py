@@ -35,15 +35,17 @@ HEADER = "isentropic.json"
 # The modules of the values that a model may hold, by the names of the classes; no class has two.
 VALUES = {
     **{kind.__name__: kind.__module__ for kind in (*STAGES.values(), NeighborGraph, Neighbors)},
-    "InnerProduct": "isentropic.affinities.inner_products",
+    "InnerProduct": "isentropic.affinities.graph_weights",
     **dict.fromkeys(("ClassGaussians", "WideGaussians"), "isentropic.dissimilarities.classes"),
-    **dict.fromkeys(("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.measures"),
+    **dict.fromkeys(
+        ("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.class_dissimilarities"
+    ),
     "SparseRows": "isentropic._core.sparse_rows",
     "GowerUnits": "isentropic.distances.gower",
     "KnownRows": "isentropic.embedding.input_rows",
-    "Layers": "isentropic.embedding.maps.layers",
+    "Layers": "isentropic.embedding.maps.network",
     "Scaling": "isentropic.linalg.scaling",
-    **dict.fromkeys(("Selection", "Trial"), "isentropic.selection.values"),
+    **dict.fromkeys(("Selection", "Trial"), "isentropic.selection.parameter_search"),
 }
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."

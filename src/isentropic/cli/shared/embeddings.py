@@ -51,9 +51,9 @@ def read_embedding(
     """
     import numpy as np
 
+    from ...tables.map_files import escape_formula, unescape_formula
     from ...tables.raw import require_readable
     from ...tables.readers.table_files import DELIMITERS, kind_of_file, read_file
-    from ...tables.writers.map_files import escape_formula, unescape_formula
 
     require_suffix(called, path, TABLES)
     named = index or "row"

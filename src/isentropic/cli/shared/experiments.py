@@ -18,10 +18,10 @@ from .process import computing, end_on_sigterm
 from .terminal import one_bar, show_json
 
 if TYPE_CHECKING:
-    from ...experiments.findings.chapters import Chapter
     from ...experiments.findings.rankings import Ranking
-    from ...experiments.sources import Source
-    from ...experiments.values import Outcome, PublishedTable, Task
+    from ...experiments.findings.sentences import Chapter
+    from ...experiments.studies import Source
+    from ...experiments.tasks import Outcome, PublishedTable, Task
 
 RESULTS = "isentropic-results"  # the folder beside the page
 _LEAST_PAGE = 100_000  # bytes
@@ -129,8 +129,8 @@ def run_and_write(
 
     ``sources`` say what is theirs of the tables: titles, aims, p-values.
     """
-    from ...experiments.findings.chapters import chapters_of
-    from ...experiments.running import run
+    from ...experiments.findings.sentences import chapters_of
+    from ...experiments.runner import run
     from ...experiments.store import OutcomeStore
 
     store = OutcomeStore.at(asked.folder)
@@ -193,7 +193,7 @@ def _write_csv(
     from itertools import chain
 
     from ..._core.files import atomic_write
-    from ...tables.writers.map_files import escape_formula, quoting_of
+    from ...tables.map_files import escape_formula, quoting_of
 
     cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]
     text = io.StringIO()

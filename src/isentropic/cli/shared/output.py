@@ -8,8 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..._core.errors import InvalidInputError, message, require
-from ..._core.extras import require_extra, require_file_extra
+from ..._core.errors import InvalidInputError, message, require, require_extra, require_file_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +157,7 @@ def named_frame(
     """As :func:`coordinates_frame`, of rows that may be those of several tables."""
     import pandas as pd
 
-    from ...tables.writers.map_files import free_name
+    from ...tables.map_files import free_name
 
     frame = pd.DataFrame(Z, columns=list(columns))
     # a table that was embedded before may have a column of the same name, and a target may be called row
@@ -179,7 +178,7 @@ def write_map(
 ) -> None:
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
     from ..._core.sparse_rows import is_sparse
-    from ...tables.writers.map_files import MapsFrame, write_maps
+    from ...tables.map_files import MapsFrame, write_maps
 
     X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)
     write_maps(
@@ -189,7 +188,7 @@ def write_map(
 
 def write_frame(frame: pd.DataFrame, path: Path, *, raw_text: bool) -> None:
     """Write CSV, TSV, Parquet or Feather, by the suffix; numbers keep every bit."""
-    from ...tables.writers.map_files import write_frame
+    from ...tables.map_files import write_frame
 
     write_frame(frame, path, raw_text=raw_text)
 

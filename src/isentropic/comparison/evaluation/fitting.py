@@ -20,7 +20,7 @@ from ..._core.runtime import held_memory, row_blocks
 from ..._core.values import Floats, Integers
 from ...distances import Metric
 from ...neighbors import class_votes, nearest_among
-from ...quality.intervals import wilson
+from ...quality.inputs import wilson
 from ...selection.parameter_search import embedding_of
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured

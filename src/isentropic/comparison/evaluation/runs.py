@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.arguments import require_kind
+from ..._core.cache import CHECKSUM_FIELD
 from ..._core.errors import FileFormatError, require
 from ..._core.json_checks import (
     is_count,
@@ -23,7 +24,6 @@ from ..._core.json_checks import (
     require_fields,
     several,
 )
-from ..._core.result_cache import CHECKSUM_FIELD
 from ..._core.values import Floats, Integers, Table
 from ...quality import Quality
 from ...selection import Trial

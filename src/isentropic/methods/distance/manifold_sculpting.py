@@ -14,9 +14,9 @@ from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import Knn
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import principal_start
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.part import Part
-from ...embedding.starts import principal_start
 from ...embedding.training_data import TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted

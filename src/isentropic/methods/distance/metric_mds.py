@@ -8,10 +8,10 @@ from ..._core.parameters import Real
 from ..._core.specs import Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, Tolerance
 from ...embedding.training_data import training_data
-from ...embedding.warm_starts import previous_embedding
 from ...objectives import weight_floor
 from .pairs import PairsParameter, initial_coordinates, optimizer_of, paired_rows, reference_rows, seeded
 from .stress import StressMap, least_stress

@@ -15,10 +15,10 @@ from ..._core.runtime import require_memory
 from ..._core.specs import Array, Number, Tuple, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, Tolerance
 from ...embedding.training_data import training_data
-from ...embedding.warm_starts import previous_embedding
 from ...objectives import MonotoneStress
 from ...optim import Minimum, lbfgs
 from .pairs import (

@@ -23,12 +23,18 @@ from ..._core.specs import Array, Double
 from ..._core.state import Sub
 from ..._core.values import GraphMetric, Momentum
 from ...distances import Distinct, distinct_rows, rows_per_block
+from ...embedding.initialization import (
+    WarmStart,
+    completed_places,
+    given_start,
+    principal_start,
+    random_start,
+    scaled_start,
+)
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from ...embedding.part import Part
-from ...embedding.starts import given_start, principal_start, random_start, scaled_start
+from ...embedding.row_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from ...embedding.training_data import TrainingData
-from ...embedding.warm_starts import WarmStart, completed_places
 from ...objectives import AllPairs, DrawnPairs
 from ...optim import Minimum, lbfgs, momentum_descent
 

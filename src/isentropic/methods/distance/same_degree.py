@@ -17,9 +17,9 @@ import numpy as np
 
 from ..._core.errors import require, require_number
 from ..._core.specs import Array, Maybe, StateError, Tuple
-from ...embedding.faithfulness import Tau, distance_tau
+from ...embedding.distance_correlation import Tau, distance_tau
+from ...embedding.initialization import WarmStart
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.warm_starts import WarmStart
 from ...kernels._jit import threads
 from ...kernels.pairs.degrees import row_attractions
 from ...kernels.rows.row_costs import DEGREES as DEGREES_OF_ROW

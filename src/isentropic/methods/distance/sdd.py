@@ -11,10 +11,10 @@ from ..._core.errors import require
 from ..._core.specs import Dict, Maybe, Number, Tuple, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MetricParameter, NComponents, NJobs, Tolerance
 from ...embedding.training_data import training_data
-from ...embedding.warm_starts import previous_embedding
 from .pairs import (
     OptimizerParameter,
     PairsParameter,

@@ -33,7 +33,7 @@ from .appending import (
     takes_tables,
     turned,
 )
-from .neighborhood_paths import maps_of_values
+from .neighborhood_sizes import maps_of_values
 from .scaling import Policy, embedded_component, geodesic_results, is_in_parts, scaled_geodesics
 
 

@@ -12,9 +12,8 @@ from ..._core.specs import Array, Maybe, Number, OneOf, StateError, Tuple, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
 from ...dissimilarities import Added, ClassIndex, Exponential, Shrunk, checked_dissimilarity
-from ...embedding.classes.class_divergences import dissimilarity_of
-from ...embedding.classes.class_graphs import class_graph
-from ...embedding.classes.class_model import ClassModel
+from ...embedding.class_divergences import class_graph, dissimilarity_of
+from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
 from ...embedding.landmarks import checked_landmarks
 from ...embedding.maps.geodesic import GeodesicMap

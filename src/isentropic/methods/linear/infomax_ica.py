@@ -10,8 +10,7 @@ import numpy as np
 from ..._core.parameters import Count
 from ..._core.specs import Array, Whole
 from ..._core.state import Sub
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, require_features
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data

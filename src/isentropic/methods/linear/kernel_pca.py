@@ -16,7 +16,7 @@ from ...affinities import InnerProduct
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
 from ...embedding.landmarks import checked_landmarks, chosen_landmarks
-from ...embedding.maps.kernel import KernelMap
+from ...embedding.maps.nystrom import KernelMap
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import TrainingData, training_data
 from ...kernels._jit import threads

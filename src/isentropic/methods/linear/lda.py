@@ -11,8 +11,7 @@ from scipy.linalg import qr, svd
 from ..._core.errors import is_real, require
 from ..._core.specs import Array, Number
 from ..._core.state import Sub
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import fully_labelled_training_data

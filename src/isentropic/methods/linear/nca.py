@@ -14,8 +14,7 @@ from ..._core.runtime import require_memory, row_blocks
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...distances import rows_per_block
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import fully_labelled_training_data

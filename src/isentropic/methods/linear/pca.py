@@ -11,8 +11,7 @@ from ..._core.errors import require
 from ..._core.parameters import Switch
 from ..._core.specs import Array
 from ..._core.state import Sub
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data

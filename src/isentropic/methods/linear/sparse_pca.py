@@ -11,8 +11,7 @@ from ..._core.errors import IsentropicWarning, warn
 from ..._core.parameters import Real
 from ..._core.specs import Array
 from ..._core.state import Sub
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data

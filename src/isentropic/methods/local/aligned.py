@@ -11,7 +11,7 @@ from ..._core.errors import IsentropicWarning, warn
 from ...embedding.maps.linear import padded
 from ...linalg import eigenpairs_by_rank
 from ...linalg.centred import CentredRows
-from ...linalg.spectrum import standing_still
+from ...linalg.eigen import standing_still
 
 
 class AlignedDirections(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...embedding.side_by_side import block, rows_of_parts, side_by_side
+from ...embedding.packed_components import block, rows_of_parts, side_by_side
 from ...linalg import bottom_eigenpairs, bottom_squared_eigenpairs
-from ...linalg.spectrum import eigengap, padded, standing_still
+from ...linalg.eigen import eigengap, padded, standing_still
 
 
 def bottom_coordinates(

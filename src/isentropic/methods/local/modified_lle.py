@@ -12,8 +12,8 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.maps.barycentric import BarycentricMap
+from ...embedding.packed_components import rows_of_parts
 from ...embedding.parameters import NComponents, NJobs
-from ...embedding.side_by_side import rows_of_parts
 from ...embedding.training_data import training_data
 from ...linalg import sum_of_blocks
 from .eigenvectors import bottom_coordinates

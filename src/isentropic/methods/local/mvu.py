@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csc_array, csr_array, eye_array
+from scipy.sparse.linalg import splu
+from scipy.spatial.distance import squareform
 
-from ..._core.errors import IsentropicWarning, is_whole, require, warn
+from ..._core.errors import IsentropicWarning, NegativeEigenvalueWarning, is_whole, require, warn
 from ..._core.parameters import Choice, Count, Real
+from ..._core.runtime import require_memory
 from ..._core.specs import Array, Maybe, Number, Whole
 from ..._core.state import Sub
+from ..._core.values import NeighborGraph
 from ...distances import Distinct, distinct_rows
 from ...embedding.embedder import Embedder
 from ...embedding.landmarks import chosen_landmarks
 from ...embedding.maps.barycentric import BarycentricMap
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data
-from ...linalg import fixed_signs
-from ...linalg.spectrum import eigengap, standing_still
+from ...geodesics import all_pairs, from_rows
+from ...linalg import classical_scaling, fixed_signs
+from ...linalg.eigen import eigengap, standing_still
 from ...objectives import Unfolding
 from ...optim import ConstrainedMinimum, augmented_lagrangian
 from .neighborhoods import (
@@ -31,7 +37,64 @@ from .neighborhoods import (
     reconstruction_weights,
     require_neighbors,
 )
-from .unfolding import landmark_basis, pair_graph, patch_pairs, scaled_paths
+
+# ---- What maximum variance unfolding holds fixed, where it starts, and all rows as sums of landmarks ----
+
+
+def patch_pairs(lists: Neighborhoods) -> np.ndarray:
+    """Pairs of neighbours, and of rows that are in one list, ``eta + eta' eta`` (e, 2): none twice, in order.
+
+    A row and its neighbours keep all distances between them, and so the angles.
+    """
+    found = []
+    for rows, near in lists.by_size(lists.near.shape[1]):
+        patch = np.column_stack([rows, near])
+        heads, tails = np.triu_indices(patch.shape[1], 1)
+        found.append(np.column_stack([patch[:, heads].ravel(), patch[:, tails].ravel()]))
+    pairs: np.ndarray = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+    return pairs
+
+
+def pair_graph(n: int, pairs: np.ndarray, lengths: np.ndarray) -> NeighborGraph:
+    """The pairs as a graph, which joins all rows, by their lengths."""
+    row, column = np.concatenate([pairs, pairs[:, ::-1]]).T
+    order = np.lexsort((column, row))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
+    weights = np.concatenate([lengths, lengths])[order]
+    return NeighborGraph(indptr, column[order].astype(np.int32), weights, "knn", np.zeros(n, np.int32))
+
+
+def scaled_paths(
+    graph: NeighborGraph, rank: int, landmarks: np.ndarray | None, n_jobs: int | None
+) -> np.ndarray:
+    """Where the unfolding starts: classical scaling of the shortest paths (ISOMAP), of landmarks if given."""
+    if landmarks is None:
+        count, paths = graph.n_rows, all_pairs(graph, n_jobs=n_jobs)
+    else:
+        count = len(landmarks)
+        paths = squareform(from_rows(graph, landmarks, n_jobs=n_jobs)[:, landmarks], checks=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # a start need not be Euclidean
+        return classical_scaling(paths, count, rank, n_jobs=n_jobs).embedding
+
+
+def landmark_basis(W: csr_array, landmarks: np.ndarray) -> np.ndarray:
+    """All rows as sums of landmarks (n, l): those that minimise ``|(I - W) Z|^2`` for the landmarks' places.
+
+    With ``M = (I - W)' (I - W)`` in parts of landmarks and others, ``Q = [I; -M_oo^-1 M_ol]``, sparse.
+    """
+    n, count = W.shape[0], len(landmarks)
+    require_memory(16 * n * count, f"{n:,} rows as sums of {count:,} landmarks", "Take fewer landmarks.")
+    apart = csr_array(eye_array(n) - W)
+    M = csc_array(apart.T @ apart)
+    others = np.setdiff1d(np.arange(n), landmarks)
+    basis = np.zeros((n, count))
+    basis[landmarks, np.arange(count)] = 1.0
+    inner = csc_array(M[others][:, others])
+    factors = splu(inner, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    basis[others] = -factors.solve(M[others][:, landmarks].toarray())
+    return basis
+
 
 # Columns of Z beyond the coordinates, and beyond the features: with enough of them a local optimum is also
 # global, and some Z keeps all distances; a table of few features needs fewer.

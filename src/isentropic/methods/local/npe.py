@@ -9,8 +9,7 @@ from scipy.sparse import csr_array, eye_array
 
 from ..._core.specs import Array, Whole
 from ..._core.state import Sub
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, require_features
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data

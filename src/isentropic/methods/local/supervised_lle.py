@@ -11,13 +11,13 @@ from ..._core.parameters import Choice, Switch
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...dissimilarities import ClassIndex
-from ...embedding.classes.class_divergences import dissimilarity_of
+from ...embedding.class_divergences import dissimilarity_of
 from ...embedding.embedder import Embedder
 from ...embedding.maps.barycentric import BarycentricMap
+from ...embedding.packed_components import POLICIES, eigenvectors_of_parts, warn_of_points
 from ...embedding.parameters import NComponents, NJobs
-from ...embedding.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ...embedding.training_data import labelled_training_data
-from ...linalg.spectrum import eigengap, padded
+from ...linalg.eigen import eigengap, padded
 from ...neighbors import clipped_neighbors, component_labels, directed_lists, joined_graph, union
 from .eigenvectors import bottom_coordinates
 from .neighborhoods import (

@@ -13,11 +13,11 @@ from ..._core.errors import InvalidInputError, require, require_count
 from ..._core.state import is_fitted
 from ...distances import is_gower
 from ...embedding.embedder import whole_change
+from ...embedding.initialization import WarmStart
 from ...embedding.input_rows import metric_of_rows, require_dense_rows
 from ...embedding.training_data import training_metric, training_rows
-from ...embedding.warm_starts import WarmStart
 from ...quality import Movement, aligned_distance
-from ...tables.row_names import Names, has_default_index, matched_names, row_names
+from ...tables.class_labels import Names, has_default_index, matched_names, row_names
 
 REFINE = 50  # steps that make room for new rows: more move old ones further than the new ones need
 

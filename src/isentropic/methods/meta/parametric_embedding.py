@@ -25,9 +25,9 @@ from ..._core.state import (
     Whole,
     estimator_named,
 )
-from ...embedding.faithfulness import table_tau
+from ...embedding.distance_correlation import table_tau
 from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.layers import Layers
+from ...embedding.maps.network import Layers
 from ...embedding.placement import Placer
 from ..neural.lessons import checked_layers
 from ..neural.training import Schedule, drawn_batches, held_and_learnt, train

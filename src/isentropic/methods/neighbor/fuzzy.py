@@ -14,20 +14,19 @@ from ..._core.state import Sub
 from ..._core.values import Neighbors
 from ...affinities import class_intersection, fuzzy_graph, memberships
 from ...distances import LARGEST
-from ...embedding.classes.class_model import ClassModel
+from ...embedding.class_model import ClassModel
+from ...embedding.initialization import WarmStart, spectral_start, wide
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
-from ...embedding.pair_distances import Distances
 from ...embedding.part import Part
-from ...embedding.spectral_start import spectral_start, wide
-from ...embedding.warm_starts import WarmStart
+from ...embedding.row_distances import Distances
 from ...kernels._jit import threads
 from ...kernels.rows.row_costs import FUZZY
 from ...kernels.rows.row_descent import settle_rows
 from ...neighbors import component_labels, warn_of_parts
 from ...objectives import FuzzyMoves
-from ...objectives.fuzzy import SOFTENING
+from ...objectives.sampled_losses import SOFTENING
 from ...optim import batch_epochs
-from .initialization import initial_embedding
+from .student import initial_embedding
 
 STARTS = ("spectral", "pca", "random")
 MOST_PUSH = 1000  # far above it, new rows would be pushed out of the map

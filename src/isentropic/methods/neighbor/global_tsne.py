@@ -12,20 +12,23 @@ from ..._core.specs import Number, Text, Whole
 from ..._core.state import Sub
 from ...affinities import checked_perplexity, listed_for
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
 from ...embedding.training_data import training_data
-from ...embedding.warm_starts import previous_embedding
 from ...objectives import StudentPairs
 from ...optim import lbfgs
-from .initialization import initial_embedding, merged_embedding, neighbor_lists, with_spread
 from .student import (
     PerplexityAffinities,
     StudentLayout,
     StudentMap,
+    initial_embedding,
+    merged_embedding,
+    neighbor_lists,
     require_pair_memory,
     seeded,
     student_affinities,
+    with_spread,
 )
 
 _SPREAD = 1e-2  # standard deviation of the start

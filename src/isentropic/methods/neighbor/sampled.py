@@ -15,12 +15,12 @@ from ..._core.runtime import require_memory, row_blocks
 from ..._core.specs import Array, Number, Whole
 from ..._core.values import Neighbors
 from ...distances import distances_between, rows_per_block
-from ...distances.pairs import pair_distances
-from ...embedding.pair_distances import Distances
+from ...distances.pairwise_blocks import pair_distances
 from ...embedding.part import Part
+from ...embedding.row_distances import Distances
 from ...kernels._jit import threads
 from ...kernels.layouts.partners import draw_beyond, draw_others
-from .initialization import neighbor_lists
+from .student import neighbor_lists
 
 LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen
 _PAIRS_AT_ONCE = 2**18

@@ -16,12 +16,11 @@ from ..._core.values import NeighborGraph
 from ...affinities import listed_for
 from ...dissimilarities import checked_scale
 from ...divergences import EDGE_DIVERGENCES, Patches, RowProducts, cheapest_form, noise_floor, reweighted
-from ...embedding.classes.class_model import ClassModel
-from ...embedding.classes.fitted_classes import FittedClasses
+from ...embedding.class_model import ClassModel, FittedClasses
 from ...embedding.embedder import Embedder
-from ...embedding.pair_distances import Distances
 from ...embedding.parameters import MaxIter, NComponents, NJobs, Unlabelled
 from ...embedding.part import Part
+from ...embedding.row_distances import Distances
 from ...embedding.training_data import TrainingData, labelled_training_data
 from ...neighbors import RowIndex, replaced_among, replaced_neighbors
 from ...objectives import StudentNeighbors
@@ -34,12 +33,12 @@ from .class_affinities import (
     plain_graph,
     published_descent,
 )
-from .initialization import merged_embedding
 from .student import (
     PerplexityAffinities,
     StudentLayout,
     StudentMap,
     descend,
+    merged_embedding,
     schedule,
     seeded,
     student_affinities,

@@ -14,12 +14,11 @@ from ..._core.specs import Flag, Number, StateError, Text, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
 from ...affinities import listed_for
-from ...embedding.classes.class_model import ClassModel
-from ...embedding.classes.fitted_classes import FittedClasses
+from ...embedding.class_model import ClassModel, FittedClasses
 from ...embedding.embedder import Embedder
-from ...embedding.pair_distances import Distances
 from ...embedding.parameters import MaxIter, NComponents, NJobs, Unlabelled
 from ...embedding.part import Part
+from ...embedding.row_distances import Distances
 from ...embedding.training_data import TrainingData, labelled_training_data
 from ...geodesics import all_pairs, nearest_by_entries, nearest_in_graph
 from ...neighbors import component_labels
@@ -33,12 +32,12 @@ from .class_affinities import (
     plain_graph,
     published_descent,
 )
-from .initialization import merged_embedding
 from .student import (
     PerplexityAffinities,
     StudentLayout,
     StudentMap,
     descend,
+    merged_embedding,
     schedule,
     seeded,
     student_affinities,

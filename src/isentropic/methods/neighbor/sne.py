@@ -10,15 +10,24 @@ from ..._core.specs import Number, Whole
 from ..._core.state import Sub
 from ...affinities import checked_perplexity, conditional_affinities, listed_for
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
 from ...embedding.training_data import training_data
-from ...embedding.warm_starts import previous_embedding
 from ...objectives import GaussianNeighbors
 from ...optim import lbfgs
-from .initialization import initial_embedding, merged_embedding, neighbor_lists, with_spread
-from .multiscale import GaussianLayout, GaussianMap, dense
-from .student import PerplexityAffinities, require_pair_memory, seeded
+from .student import (
+    GaussianLayout,
+    GaussianMap,
+    PerplexityAffinities,
+    dense,
+    initial_embedding,
+    merged_embedding,
+    neighbor_lists,
+    require_pair_memory,
+    seeded,
+    with_spread,
+)
 
 _SPREAD = 0.1  # standard deviation of the start
 _PRECISION = 2.0  # weights exp(-d^2) in the map

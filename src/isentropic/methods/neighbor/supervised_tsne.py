@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.class_choices import Dis4
 from ..._core.specs import Number, OneOf, StateError, Text, Whole
 from ..._core.state import Sub, Value
-from ..._core.values import Neighbors
+from ..._core.values import Dis4, Neighbors
 from ...affinities import listed_for
 from ...dissimilarities import (
     Added,
@@ -24,8 +23,8 @@ from ...dissimilarities import (
     fitted_column,
 )
 from ...distances import Metric, metric_name
-from ...embedding.classes.class_divergences import dissimilarity_of
-from ...embedding.classes.class_model import ClassModel
+from ...embedding.class_divergences import dissimilarity_of
+from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MaxIter, NComponents, NJobs, RowMetric, Unlabelled
@@ -33,12 +32,12 @@ from ...embedding.part import Part
 from ...embedding.training_data import TrainingData, labelled_training_data
 from ...objectives import StudentNeighbors
 from .class_affinities import default_perplexity
-from .initialization import merged_embedding
 from .student import (
     PerplexityAffinities,
     StudentLayout,
     StudentMap,
     descend,
+    merged_embedding,
     schedule,
     seeded,
     student_affinities,

@@ -11,18 +11,19 @@ from ..._core.specs import Number, Text, Whole
 from ..._core.state import Sub
 from ...affinities import checked_perplexity, listed_for
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs
 from ...embedding.training_data import training_data
-from ...embedding.warm_starts import previous_embedding
 from ...objectives import StudentNeighbors
-from .initialization import merged_embedding, neighbor_lists
 from .student import (
     MOST_DOF,
     PerplexityAffinities,
     StudentLayout,
     StudentMap,
     descend,
+    merged_embedding,
+    neighbor_lists,
     schedule,
     seeded,
     student_affinities,

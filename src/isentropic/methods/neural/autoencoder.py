@@ -8,9 +8,8 @@ from ..._core.parameters import Choice
 from ..._core.runtime import generator
 from ..._core.specs import Number, Whole
 from ..._core.state import Sub
-from ...embedding.embedder import Embedder
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.input_rows import checked_coordinates
-from ...embedding.inverse import SupportsInverse
 from ...embedding.maps.network import AutoencoderMap
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data
@@ -27,8 +26,7 @@ from .lessons import (
     checked_layers,
     mirrored,
 )
-from .scaled_rows import ScaledRows
-from .training import train
+from .training import ScaledRows, train
 
 
 class Autoencoder(SupportsInverse, Embedder):

@@ -11,11 +11,9 @@ import numpy as np
 from ..._core.errors import IsentropicWarning, is_whole, require, warn
 from ..._core.parameters import Choice, Count, Parameter, Real
 from ..._core.runtime import one_blas_thread
-from ...embedding.maps.layers import Layers
-from ...embedding.maps.network import AutoencoderMap
+from ...embedding.maps.network import AutoencoderMap, Layers
 from ...embedding.training_data import TrainingData
-from .scaled_rows import ScaledRows
-from .training import Schedule, drawn_batches, held_and_learnt
+from .training import ScaledRows, Schedule, drawn_batches, held_and_learnt
 
 PRECISIONS = {"single": np.float32, "double": np.float64}
 _HELD = 0.1  # of the rows, and at most so many:

@@ -13,10 +13,8 @@ from ..._core.runtime import generator, row_blocks
 from ..._core.specs import Array, Double, Number, StateError, Whole
 from ..._core.state import Sub, Value
 from ...distances import rows_per_block
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
-from ...embedding.maps.layers import Layers
-from ...embedding.maps.network import decoded_rows, require_decoder, scaled
+from ...embedding.embedder import Embedder, SupportsInverse
+from ...embedding.maps.network import Layers, decoded_rows, require_decoder, scaled
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.part import Part
 from ...embedding.training_data import TrainingData, training_data

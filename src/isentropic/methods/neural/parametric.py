@@ -13,13 +13,11 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...embedding.maps.layers import Layers
-from ...embedding.maps.network import NetworkMap
+from ...embedding.maps.network import Layers, NetworkMap
 from ...embedding.training_data import TrainingData
 from .drawn_edges import DrawnEdges, matching
 from .lessons import FEW, warn_of_few
-from .scaled_rows import ScaledRows
-from .training import Schedule, held_and_learnt, train
+from .training import ScaledRows, Schedule, held_and_learnt, train
 
 _HELD, _MOST_HELD = 0.1, 2_000  # rows that are held back, as a share and at most
 _PAIRS = 256  # of a batch, and at least:

@@ -21,7 +21,7 @@ from ...neighbors import nearest_neighbors
 from ...objectives import StudentNeighbors
 from .lessons import HiddenLayers, MaxEpochs, WeightDecay, checked_layers
 from .parametric import learnt_network, network_map
-from .scaled_rows import ScaledRows
+from .training import ScaledRows
 
 
 class ParametricTSNE(Embedder):

@@ -21,7 +21,7 @@ from ...neighbors import nearest_neighbors
 from ...objectives import FuzzyNeighbors, mean_edge_cost
 from .lessons import HiddenLayers, MaxEpochs, WeightDecay, checked_layers
 from .parametric import learnt_network, network_map
-from .scaled_rows import ScaledRows
+from .training import ScaledRows
 
 _PUSH = 5.0  # of drawn rows for every pull
 

@@ -11,8 +11,8 @@ import numpy as np
 from ..._core.specs import Array, Double, OneOf, StateError, Whole
 from ..._core.state import Sub, Value
 from ...dissimilarities import Added, Exponential, Shrunk, class_gaussians, expected_shares
-from ...embedding.classes.class_divergences import class_divergences
-from ...embedding.classes.class_model import ClassModel
+from ...embedding.class_divergences import class_divergences
+from ...embedding.class_model import ClassModel
 from ...embedding.maps.embedded_rows import EmbeddedRows
 from ...embedding.maps.nystrom import GraphEdges
 from ...embedding.part import Part

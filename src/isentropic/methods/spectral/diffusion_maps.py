@@ -21,7 +21,7 @@ from ...embedding.maps.nystrom import GraphEdges, GraphWalkMap
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data
 from ...linalg import leading_eigenpairs, least_eigenvalue
-from ...linalg.spectrum import padded
+from ...linalg.eigen import padded
 from .laplacian import Heat, OnDisconnected, embedded_graph, graph_rule, spectrum_results, warn_of_alternating
 
 

@@ -11,9 +11,8 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
 from ...affinities import bridged_heat, heat_width
-from ...embedding.classes.class_divergences import dissimilarity_of
-from ...embedding.classes.class_graphs import class_graph
-from ...embedding.classes.class_model import ClassModel
+from ...embedding.class_divergences import class_graph, dissimilarity_of
+from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap

@@ -14,14 +14,13 @@ from ..._core.specs import Array, StateError, Whole
 from ..._core.state import Sub
 from ...affinities import InnerProduct, heat, neighbor_graph
 from ...embedding.embedder import Embedder
-from ...embedding.maps.kernel import KernelMap
+from ...embedding.maps.nystrom import KernelMap
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...linalg import fixed_signs, normalized_adjacency
-from .laplacian import Heat, graph_rule
-from .locality import locality_directions
+from .laplacian import Heat, graph_rule, locality_directions
 
 _KERNELS = ("rbf", "linear", "poly")
 _ZERO = 1e-12  # of the largest eigenvalue of the kernel: rounding

@@ -21,14 +21,12 @@ from ..._core.specs import Array, Whole
 from ..._core.state import Sub
 from ..._core.values import Can, NeighborRule, Pnn
 from ...affinities import heat, neighbor_graph
-from ...embedding.embedder import Embedder
-from ...embedding.inverse import SupportsInverse
+from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap
 from ...embedding.parameters import NComponents, NJobs
 from ...embedding.training_data import training_data
 from ...linalg import normalized_adjacency
-from .laplacian import Heat, graph_rule
-from .locality import locality_directions
+from .laplacian import Heat, graph_rule, locality_directions
 
 
 class LPP(SupportsInverse, Embedder):

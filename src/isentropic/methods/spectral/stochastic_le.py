@@ -20,8 +20,8 @@ from ...divergences import EDGE_DIVERGENCES
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap
+from ...embedding.packed_components import POLICIES, eigenvectors_of_parts, warn_of_points
 from ...embedding.parameters import NComponents, NJobs, Unlabelled
-from ...embedding.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ...embedding.training_data import labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from ...neighbors import (

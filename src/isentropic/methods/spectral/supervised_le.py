@@ -16,16 +16,16 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...dissimilarities import ClassDistance, mean_squared_distance
 from ...distances import distances_between, rows_per_block
-from ...embedding.classes.class_divergences import dissimilarity_of
-from ...embedding.classes.class_model import ClassModel
+from ...embedding.class_divergences import dissimilarity_of
+from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap
+from ...embedding.packed_components import eigenvectors_of_parts
 from ...embedding.parameters import NComponents, NJobs, NNeighbors
-from ...embedding.parts import eigenvectors_of_parts
 from ...embedding.training_data import labelled_training_data
 from ...linalg import top_eigenpairs
-from ...linalg.spectrum import padded
+from ...linalg.eigen import padded
 from .class_edges import DissimilarEdges, NearestEdges
 
 _PEAK = 50.0  # times the median: a coordinate that large somewhere sits on a few rows

@@ -17,7 +17,7 @@ from ..._core.values import Floats, Integers
 from ...distances import euclidean_rows
 from ...linalg import aligned, around_mean, procrustes_correlation, unit_exponent
 from ...neighbors import nearest_among
-from ...tables.row_names import Names, matched_names, row_names
+from ...tables.class_labels import Names, matched_names, row_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from ..._core.errors import UndefinedMeasureError, message, require_count, requi
 from ..._core.runtime import generator
 from ..._core.values import Floats
 from ...distances import Metric, in_data_units
-from ...distances.pairs import FEWEST, drawn_pairs
+from ...distances.pairwise_blocks import FEWEST, drawn_pairs
 from ..inputs import both_sides
 from ..measures import Measure
 from ..ranks.rank_sums import OrderReading

@@ -13,8 +13,8 @@ from ..._core.errors import UndefinedMeasureError, message, require
 from ..._core.runtime import memory_budget, require_memory
 from ..._core.values import DistanceRows
 from ...distances import store_distances
-from ...distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
-from ..intervals import interval
+from ...distances.pairwise_blocks import ENOUGH, DrawnPairs, drawn_pairs
+from ..inputs import interval
 from ..measures import CORRELATED, MEASURES, Measure
 from ..ranks.rank_correlations import (
     LONGEST,

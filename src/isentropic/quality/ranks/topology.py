@@ -19,8 +19,7 @@ from ...distances import Metric, rows_per_block
 from ...kernels._jit import threads
 from ...kernels.distances.pairs import rank_differences
 from ...kernels.ranks.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
-from ..inputs import both_sides
-from ..intervals import mean_interval, mean_measure
+from ..inputs import both_sides, mean_interval, mean_measure
 from ..measures import MEASURES, Measure
 from ..pairs.pair_sums import common_exponents, times_power
 from .rank_sums import OrderReading, ordered_rows, rank_sums

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._core.errors import InvalidInputError, is_real, require
-from ..._core.gower import Gower
-from ..._core.values import Floats, Table
+from ..._core.values import Floats, Gower, Table
 from ..notices import listing, no_such_column, notice, plural
 from .columns import Column, first_features
 

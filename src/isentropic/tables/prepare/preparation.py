@@ -11,8 +11,7 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from ..._core.errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
-from ..._core.gower import Gower
-from ..._core.values import ColumnSummary, Floats, Role
+from ..._core.values import ColumnSummary, Floats, Gower, Role
 from ..sparse_source import Reduction
 from .column_scaling import ROWS, SCALINGS, Scale, balancing_weights
 from .columns import KINDS, Column, first_features

@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..._core.errors import FileFormatError, InvalidInputError
-from ..._core.extras import require_extra
+from ..._core.errors import FileFormatError, InvalidInputError, require_extra
 from ..._core.runtime import require_memory
 from ..cells.precision import LARGEST
 from ..raw import RawTable, require_distinct

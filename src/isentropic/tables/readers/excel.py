@@ -16,8 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..._core.errors import FileFormatError, InvalidInputError, nearest
-from ..._core.extras import require_extra
+from ..._core.errors import FileFormatError, InvalidInputError, nearest, require_extra
 from ..._core.runtime import require_memory
 from ..notices import listing, notice, plural
 from ..raw import RawTable, require_distinct

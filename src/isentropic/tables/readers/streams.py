@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..._core.errors import FileFormatError, IsentropicError, MissingExtraError
-from ..._core.extras import require_extra
+from ..._core.errors import FileFormatError, IsentropicError, MissingExtraError, require_extra
 from ..._core.runtime import require_memory
 
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}

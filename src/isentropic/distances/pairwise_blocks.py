@@ -1,0 +1,198 @@
+"""Distances of pairs of rows, in blocks of bounded memory and for listed pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._core.errors import require, require_count
+from .._core.runtime import generator, row_blocks
+from .._core.sparse_rows import SparseRows
+from .._core.values import DistanceRows, Floats, Integers
+from ..kernels._jit import threads
+from ..kernels.distances.euclidean import euclidean_pairs, euclidean_rows
+from .cosine_distances import DIRECTIONS, Directions, SparseDirections, between_directions
+from .gower import GowerRows, is_gower
+from .metrics import CITY_BLOCK, EUCLIDEAN, LARGEST, Metric, metric_name
+
+# ---- Blocks of distances between rows, whatever the metric: a pair has the same bits in any block ----
+
+
+_BY_SCIPY = ("braycurtis", "canberra", "chebyshev", "hamming", "minkowski", "sqeuclidean", *CITY_BLOCK)
+_BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
+
+
+def rows_per_block(n_columns: int) -> int:
+    """How many rows of ``n_columns`` doubles make a block."""
+    return max(1, _BLOCK_BYTES // (8 * max(n_columns, 1)))
+
+
+def distances_between(
+    queries: np.ndarray, data: np.ndarray, metric: Metric, n_jobs: int | None
+) -> np.ndarray:
+    """Distances of every query to every row of ``data``; a query of ``"precomputed"`` is such a row.
+
+    By Gower's metric the rows are in the units of one table (:func:`~isentropic.distances.in_units`).
+    """
+    if isinstance(data, SparseRows):
+        return SparseDirections.of(data, n_jobs).of_new(queries)
+    if metric == "precomputed":
+        return queries
+    if metric in EUCLIDEAN:
+        out = np.empty((len(queries), len(data)))
+        with threads(n_jobs):
+            euclidean_rows(queries, data, out)
+        return out
+    if is_gower(metric):
+        return GowerRows.of(data, metric, n_jobs).of_new(queries)
+    if isinstance(metric, str) and metric in DIRECTIONS:
+        return sound_distances(between_directions(queries, data, metric, n_jobs), metric)
+    return sound_distances(_by_library(queries, data, metric), metric)
+
+
+def distances_to(data: np.ndarray, metric: Metric, n_jobs: int | None) -> Callable[[np.ndarray], np.ndarray]:
+    """What gives :func:`distances_between` queries and ``data``, prepared once for many of them."""
+    if isinstance(data, SparseRows):
+        return SparseDirections.of(data, n_jobs).of_new
+    if is_gower(metric):
+        return GowerRows.of(data, metric, n_jobs).of_new
+    return lambda queries: distances_between(queries, data, metric, n_jobs)
+
+
+def _by_library(queries: np.ndarray, data: np.ndarray, metric: Metric) -> np.ndarray:
+    """Metrics that a library measures one pair after the other, so that no batch changes a bit."""
+    if isinstance(metric, str) and metric in _BY_SCIPY:
+        from scipy.spatial.distance import cdist
+
+        return cdist(queries, data, "cityblock" if metric in CITY_BLOCK else metric)
+    from sklearn.metrics import pairwise_distances
+    from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+
+    of_flags = isinstance(metric, str) and metric in PAIRWISE_BOOLEAN_FUNCTIONS
+    if of_flags and all(np.isin(X, (0, 1)).all() for X in (queries, data)):
+        queries, data = queries.astype(bool), data.astype(bool)  # nothing is lost, nothing to warn of
+    return pairwise_distances(queries, data, metric=metric)
+
+
+def sound_distances(D: np.ndarray, metric: Metric) -> np.ndarray:
+    """Distances that can be added up and squared: finite, none below 0 but by rounding."""
+    least, largest = float(D.min(initial=0.0)), float(D.max(initial=0.0))  # NaN if any is
+    sound = largest < LARGEST and least >= -1e-9 * max(largest, 1.0)
+    hint = "A row may have no such distance (one without variance no correlation): drop it, or take another."
+    got = least if np.isnan(least) or least < 0 else largest
+    what, must_be = f"metric {metric_name(metric)!r}", "finite and at least 0 between all rows"
+    if LARGEST <= largest < np.inf:
+        must_be, hint = f"below {LARGEST:.0e} between all rows".replace("+", ""), "Scale it, or the data."
+    require(sound, what, must_be, got, hint)
+    return np.maximum(D, 0.0, out=D) if least < 0 else D
+
+
+# ---- Distances of single pairs of rows, where a metric has them, and of pairs drawn at random ----
+#
+# Pairs are drawn with replacement, in batches that do not depend on each other: how a measure varies between
+# them says how far it can be off.
+
+
+BATCHES = 64
+ENOUGH = 2**20  # pairs; tau of that many, drawn one by one and free of ties, is known within 0.004
+FEWEST = 10 * BATCHES
+_PER_ROW = 256  # pairs that share a row, at most, where distances come as whole rows only
+_ROWS = 32  # of a batch, at least: one row says little about pairs of other rows
+
+
+def pair_distances(
+    X: Floats, metric: Metric, n_jobs: int | None = None
+) -> Callable[[Integers, Integers], Floats] | None:
+    """What measures single pairs of rows of ``X``, or None for a metric that has only whole rows."""
+    if isinstance(X, SparseRows):
+        sparse = cache(lambda: SparseDirections.of(X, n_jobs))
+        return lambda first, second: sparse().pairs(first, second)
+    if isinstance(metric, str) and metric == "precomputed":
+        return lambda first, second: X[first, second]
+    if metric in EUCLIDEAN:
+        return lambda first, second: _euclidean(X, first, second, n_jobs)
+    if isinstance(metric, str) and metric in DIRECTIONS:
+        directions = cache(lambda: Directions.of(X, metric, n_jobs))  # once a pair is asked for
+        return lambda first, second: sound_distances(directions().pairs(first, second), metric)
+    if is_gower(metric):
+        rows = cache(lambda: GowerRows.of(X, metric, n_jobs))
+        return lambda first, second: rows().pairs(first, second)
+    if metric in CITY_BLOCK:
+        return lambda first, second: _city_block(X, first, second)
+    if callable(metric):
+        from sklearn.metrics.pairwise import paired_distances
+
+        return lambda first, second: paired_distances(X[first], X[second], metric=metric)
+    return None
+
+
+def _city_block(X: Floats, first: Integers, second: Integers) -> Floats:
+    total = np.zeros(len(first))
+    for column in X.T:  # one feature after the other, as the library adds up a whole row of distances
+        total += np.abs(column[first] - column[second])
+    return total
+
+
+def _euclidean(X: Floats, first: Integers, second: Integers, n_jobs: int | None) -> Floats:
+    out = np.empty(len(first))
+    with threads(n_jobs):
+        euclidean_pairs(X, first, second, out)
+    return out
+
+
+# ---- drawn pairs -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPairs:
+    """Distances of drawn pairs, given and mapped: one batch a row."""
+
+    given: Floats  # (BATCHES, b)
+    mapped: Floats
+
+    @property
+    def n_pairs(self) -> int:
+        return self.given.size
+
+
+def drawn_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: Any = None) -> DrawnPairs:
+    """At least ``n_pairs`` pairs of different rows, each equally likely.
+
+    They are drawn one by one where both sides can tell the distance of a single pair. Otherwise rows are
+    drawn, and up to 256 partners for each: pairs that share a row are in the same batch. No
+    ``random_state`` is a fixed seed.
+    """
+    n_pairs = require_count("n_pairs", n_pairs, f"None, 'auto' or an integer from {FEWEST} on", least=FEWEST)
+    single = X.pairs is not None and Z.pairs is not None
+    per_row = 1 if single else max(1, min(_PER_ROW, X.n - 1, n_pairs // (BATCHES * _ROWS)))
+    per_batch = math.ceil(n_pairs / (BATCHES * per_row))
+    random = generator(random_state)
+    drawn = random.randint(X.n, size=(BATCHES * per_batch, 1))
+    partners = random.randint(X.n - 1, size=(BATCHES * per_batch, per_row))
+    partners += partners >= drawn
+    if single:
+        sides = [_single(side, drawn[:, 0], partners[:, 0]) for side in (X, Z)]
+    else:
+        sides = [_from_rows(side, drawn[:, 0], partners) for side in (X, Z)]
+    given, mapped = (distances.reshape(BATCHES, -1) for distances in sides)
+    return DrawnPairs(given, mapped)
+
+
+def _single(side: DistanceRows, first: Integers, second: Integers) -> Floats:
+    assert side.pairs is not None
+    out = np.empty(len(first))
+    for block in row_blocks(len(first), "drawn pairs", size=2**16):
+        out[block] = side.pairs(first[block], second[block])
+    return out
+
+
+def _from_rows(side: DistanceRows, rows: Integers, partners: Integers) -> Floats:
+    out = np.empty(partners.shape)
+    for block in row_blocks(len(rows), "drawn pairs", size=rows_per_block(side.n)):
+        out[block] = np.take_along_axis(side.rows(rows[block]), partners[block], axis=1)
+    return out

@@ -1,1 +1,0 @@
-"""What supervised methods share: labels, classes that were fitted, divergences of classes."""

@@ -1,0 +1,252 @@
+"""Initial embeddings: random, PCA, spectral, and those of an earlier fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.spatial.distance import squareform
+from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
+
+from .._core.arguments import unmasked
+from .._core.errors import NegativeEigenvalueWarning, TableWarning, require, warn
+from .._core.runtime import row_blocks
+from .._core.state import is_fitted
+from ..linalg import classical_scaling, leading_eigenvectors, normalized_adjacency, top_eigenpairs
+from ..neighbors import component_labels, nearest_among
+from ..objectives import AllPairs, DrawnPairs
+from ..tables.class_labels import matched_names, row_names
+from .input_rows import metric_of_rows
+from .row_distances import Distances
+
+# ---- Where the search for a map starts: principal components, classical scaling, or noise --------
+
+
+SPREAD = 1e-4  # of a start at random, as published for descent with momentum
+_WIDE_SPREAD = 0.1  # for L-BFGS, whose first steps in so small a cloud would be too short to matter
+_ROUNDING = 1e-9  # of the unit
+_WITHOUT_EXTENT = (
+    "The initialization has no extent: the rows it is computed from are all equal. A random one takes its "
+    "place, seeded by random_state. Look for duplicate rows, or give init='random'."
+)
+_REFERENCES = 500  # rows that the others are placed by, where there are too many for all distances
+
+
+def principal_start(X: np.ndarray, unit: float, n_components: int) -> np.ndarray:
+    """The leading principal components in multiples of ``unit``; zero beyond the rank of the table."""
+    centred = (X - X.mean(axis=0)) / unit
+    # The mean of a constant column is rounded, which of a large one may be more than all other columns span.
+    centred[:, (np.abs(centred[0]) > _ROUNDING) & (X == X[0]).all(axis=0)] = 0.0
+    n, m = X.shape
+    count = min(n_components, n, m)
+    Z = np.zeros((n, n_components))
+    if m <= n:
+        _, axes = top_eigenpairs(lambda v: centred.T @ (centred @ v), m, count)
+        Z[:, :count] = centred @ axes
+    else:
+        values, vectors = top_eigenpairs(lambda v: centred @ (centred.T @ v), n, count)
+        Z[:, :count] = vectors * np.sqrt(np.maximum(values, 0.0))
+    return Z
+
+
+def scaled_start(
+    distances: Distances,
+    pairs: AllPairs | DrawnPairs,
+    unit: float,
+    n_components: int,
+    random: np.random.RandomState,
+) -> np.ndarray:
+    """Classical scaling of the distances: of all, or of some rows by which the others are placed.
+
+    Distances that are not Euclidean may leave a coordinate without extent, from which no descent could
+    lead away: it gets a little noise.
+    """
+    if isinstance(pairs, AllPairs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
+            scaling = classical_scaling(pairs.distances, pairs.n, n_components, n_jobs=distances.n_jobs)
+        Z = scaling.embedding / unit
+    else:
+        Z = landmark_start(distances, n_components, random) / unit
+    return roughened(Z, random)
+
+
+def landmark_start(distances: Distances, n_components: int, random: np.random.RandomState) -> np.ndarray:
+    """Classical scaling of some rows, by which the others are placed (landmark MDS)."""
+    n = len(distances.X)
+    references = np.sort(random.permutation(n)[:_REFERENCES])
+    between = distances.of_rows(references, references)
+    condensed = squareform(between, checks=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
+        scaling = classical_scaling(condensed, len(references), n_components, n_jobs=distances.n_jobs)
+    Z = np.empty((n, n_components))
+    for block in row_blocks(n, "start", size=4096):
+        Z[block] = scaling.place(distances.of_rows(np.arange(n)[block], references))
+    return Z
+
+
+def roughened(Z: np.ndarray, random: np.random.RandomState, spread: float = SPREAD) -> np.ndarray:
+    """Coordinates without extent, from which no descent could lead away, get a little noise; in place.
+
+    Warns where that is all of them: the start is a random one then.
+    """
+    flat = ~Z.any(axis=0)
+    if flat.all():
+        warn(_WITHOUT_EXTENT, TableWarning)
+    Z[:, flat] = spread * random.standard_normal((len(Z), int(flat.sum())))
+    return Z
+
+
+def given_start(init, n: int, n_components: int, names: tuple[str, ...]) -> np.ndarray:
+    """Coordinates to start from that are given, checked; ``names`` are the starts that have one."""
+    shape = (n, n_components)
+    must_be = f"{', '.join(map(repr, names))} or finite coordinates of shape {shape}"
+    require(np.shape(init) == shape, "init", must_be, np.shape(init) or init)
+    Z = check_array(unmasked("init", init), dtype=np.float64, ensure_all_finite=False, copy=True)
+    require(bool(np.isfinite(Z).all()), "init", must_be, "infinite or missing numbers")
+    return Z
+
+
+def random_start(n: int, n_components: int, random: np.random.RandomState, *, wide: bool) -> np.ndarray:
+    return (_WIDE_SPREAD if wide else SPREAD) * random.standard_normal((n, n_components))
+
+
+# --------------------------------------------------------------------------------------------------
+# A spectral start: leading eigenvectors of a graph of affinities, one part of the graph after the other.
+
+
+WIDTH = 10.0  # of a start, along its widest coordinate
+_LONELY = 1e-2  # the radius of a part whose middle is that of another, in widths
+
+
+def spectral_start(W: csr_array, d: int, layout_of_parts: Callable[[], np.ndarray]) -> np.ndarray:
+    """Laplacian eigenmaps of the graph ``W``, 10 wide; of a graph in parts each has its own, around the
+    middle of its rows in a layout, which is asked for then, and no wider than its nearest part is far.
+
+    ``O(nnz)`` a product with the graph and vector, some hundreds of products.
+    """
+    labels = component_labels(W.indptr, W.indices, W.data > 0)
+    if labels.max() == 0:
+        return wide(_eigenmap(W, d))
+    layout = layout_of_parts()
+    sizes = np.bincount(labels)
+    middles = np.column_stack([np.bincount(labels, weights=column) for column in layout.T]) / sizes[:, None]
+    middles = wide(middles)
+    order = np.argsort(labels, kind="stable")
+    Z = np.empty_like(layout)
+    for part, rows in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
+        gaps = np.linalg.norm(np.delete(middles, part, axis=0) - middles[part], axis=1)
+        radius = max(0.5 * float(gaps.min()), _LONELY * WIDTH)
+        Z[rows] = middles[part]
+        if len(rows) > 1:
+            Z[rows] += wide(_eigenmap(csr_array(W[rows][:, rows]), d)) * (2.0 * radius / WIDTH)
+    return Z
+
+
+def wide(Z: np.ndarray) -> np.ndarray:
+    """Centred, and 10 wide along the widest coordinate."""
+    Z = Z - (Z.max(axis=0) + Z.min(axis=0)) / 2
+    widest = float(np.ptp(Z, axis=0).max())
+    return Z * (WIDTH / widest) if widest > 0 else Z
+
+
+def _eigenmap(W: csr_array, d: int) -> np.ndarray:
+    """Coordinates of a connected graph; zero where it has too few rows for them."""
+    n = W.shape[0]
+    count = min(d, n - 1)
+    adjacency, degrees = normalized_adjacency(W)
+    Z = np.zeros((n, d))
+    Z[:, :count] = leading_eigenvectors(adjacency, count, known=np.sqrt(degrees))
+    return Z
+
+
+# ---- Warm starts: a descent goes on from an earlier map, its rows matched by name ----------------
+
+
+_NEAR = 5  # rows with a place, between which a row without one begins
+_EQUAL = 1e-9  # of the distance of the last of them: a row as near as that is at the same place
+_TINY = float(np.finfo(float).tiny)
+_KINDS = "a fitted estimator, a DataFrame of coordinates by row name, or an array (n, n_components)"
+
+
+@dataclass(frozen=True, slots=True)
+class WarmStart:
+    """Where rows are in an earlier map, and how far to go from there."""
+
+    places: np.ndarray  # (n, d), NaN for rows that the map has not
+    steps: int | None = None  # None for as many as the method takes from an earlier map
+
+
+def previous_embedding(X: Any, init: Any, n_components: int) -> WarmStart | None:
+    """Where the rows of ``X`` are in an earlier map: an estimator, coordinates by row name, an array."""
+    if init is None:
+        return None
+    if isinstance(init, WarmStart):
+        require(init.places.shape[1] == n_components, "n_components",
+                "that of the map, to go on from it", n_components)  # fmt: skip
+        return init
+    Z = _places_before(X, init, n_components)
+    finite = np.isfinite(Z).all(axis=1)
+    hint = "Do the names of the rows agree? They are the index of X, and that of the earlier map."
+    require(bool(finite.any()), "init", "a map that has rows of X", f"none of {len(Z)}", hint)
+    return WarmStart(Z)
+
+
+def _places_before(X: Any, init: Any, d: int) -> np.ndarray:
+    """Coordinates of the rows of ``X`` in an earlier map, NaN for those that it has not."""
+    names = row_names(X)
+    if hasattr(init, "get_params"):
+        require(is_fitted(init), "init", _KINDS, init, "Fit it first.")
+        known, Z = getattr(init, "training_row_names", None), init.embedding_
+        if known is None or names is None:
+            known, Z = None, np.asarray(init.transform(X), float)  # fitted rows have their own places
+    else:
+        known, Z = row_names(init), _numbers(init)
+    must_be = f"a map of {d} coordinates, as n_components says"
+    require(Z.ndim == 2 and Z.shape[1] == d, "init", must_be, f"shape {Z.shape}")
+    require(bool(np.isfinite(Z).all()), "init", "finite everywhere", "infinite or missing numbers")
+    if known is None:
+        n = _num_samples(X)
+        hint = "Row names, as the index of DataFrames, match rows of other tables."
+        require(len(Z) == n, "init", f"a map of the {n} rows of X", f"{len(Z)} rows", hint)
+        return Z.copy()
+    hint = "Its rows are matched by name: give X as a DataFrame with an index, or an array of all rows."
+    require(names is not None, "X", "a table with row names", type(X).__name__, hint)
+    assert names is not None
+    found = matched_names(names, known, "row names")
+    return np.where(found[:, None] >= 0, Z[found], np.nan)
+
+
+def completed_places(warm: WarmStart, X: np.ndarray, metric: Any, n_jobs: int | None) -> np.ndarray:
+    """A place for every row: its own of the map before, else amid those of its nearest rows.
+
+    ``z = sum_j z_j / d_j / sum_j 1 / d_j`` over the five nearest rows that have a place.
+    """
+    Z = warm.places.copy()
+    known = np.isfinite(Z).all(axis=1)
+    new, there = np.flatnonzero(~known), np.flatnonzero(known)
+    if len(new):
+        metric = metric_of_rows(metric)
+        queries = X[np.ix_(new, there)] if metric == "precomputed" else X[new]
+        near, away = nearest_among(np.ascontiguousarray(queries), X[there], min(_NEAR, len(there)),
+                                   metric=metric, n_jobs=n_jobs)  # fmt: skip
+        weights = 1.0 / (away / np.maximum(away[:, -1:], _TINY) + _EQUAL)
+        weights /= weights.sum(axis=1, keepdims=True)
+        Z[new] = np.einsum("ij,ijc->ic", weights, Z[there][near])
+    apart = bool(np.ptp(Z, axis=0).any())
+    require(apart, "init", "a start that tells rows apart", "the same place for all of them")
+    return Z
+
+
+def _numbers(init: Any) -> np.ndarray:
+    try:
+        return np.asarray(unmasked("init", init), float)
+    except (TypeError, ValueError):
+        require(False, "init", _KINDS, init)
+        raise

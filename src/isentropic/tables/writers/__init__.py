@@ -1,1 +1,0 @@
-"""Writers: maps and scores of rows as CSV, Parquet, Feather, Excel and h5ad files."""

@@ -1,0 +1,1 @@
+"""A package that adds a method to isentropic."""
