@@ -164,7 +164,7 @@ def umap():
 def pca_of_many(data):
     """Tau estimated from the same drawn pairs as that of SDD."""
     from isentropic import make
-    from isentropic.embedding.distance_correlation import table_tau
+    from isentropic.embedding.row_distances import table_tau
 
     X = data["X"]
     found = table_tau(X, make("pca").fit_transform(X))
@@ -196,7 +196,7 @@ def seconds_of_a_step(data):
 def parametric(data):
     """A network taught on one half: tau of its map of the other half, and of the map that it learnt."""
     from isentropic import ParametricEmbedding
-    from isentropic.embedding.distance_correlation import table_tau
+    from isentropic.embedding.row_distances import table_tau
 
     X = np.random.default_rng(0).permutation(data["X"])  # odd and even rows of MNIST differ
     train, test = X[::2], X[1::2]

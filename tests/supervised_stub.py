@@ -12,8 +12,7 @@ from isentropic._core.specs import Array
 from isentropic._core.state import Sub
 from isentropic.embedding.embedder import Embedder, SupportsInverse
 from isentropic.embedding.maps.linear import LinearMap
-from isentropic.embedding.parameters import NComponents, NJobs
-from isentropic.embedding.training_data import fully_labelled_training_data
+from isentropic.embedding.training_data import NComponents, NJobs, fully_labelled_training_data
 from isentropic.registry import METHODS, Method
 
 

@@ -16,17 +16,8 @@ LARGE_FOLDERS: dict[str, int] = {}
 
 # name -> modules that still have it
 REPEATED_NAMES = {
-    "adam": 2,
-    "appending": 2,
     "datasets": 2,
-    "epochs": 2,
-    "fuzzy": 2,
-    "gower": 2,
-    "pairs": 2,
-    "parameters": 2,
     "placement": 2,
-    "scaling": 2,
-    "stress": 2,
 }
 
 MOST_CLASSES = 3  # of ours that an estimator is made of

@@ -17,6 +17,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 import skops.io
+from isentropic._core.models.archive import ArchiveReader
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
@@ -27,7 +28,6 @@ from isentropic._core import values as _values
 from isentropic._core.errors import FileFormatError, InvalidInputError, MemoryBudgetError
 from isentropic._core.files import atomic_write, require_writable
 from isentropic._core.models import io as _io
-from isentropic._core.models.archive import ArchiveReader
 from isentropic._core.models.io import VALUES, load, load_with_extra, save
 from isentropic._core.models.model_file import MEMBER
 from isentropic._core.state import declared, require_state

@@ -5,10 +5,10 @@ import re
 import zipfile
 
 import pytest
+from isentropic._core.models.checksum import write_checksum
 
 import cases
 from isentropic._core.errors import FileFormatError
-from isentropic._core.models.checksum import write_checksum
 from isentropic._core.models.io import load, save
 from isentropic._core.models.model_file import buildable
 from isentropic._core.state import uses_parts

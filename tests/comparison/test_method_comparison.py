@@ -419,7 +419,7 @@ def test_anything_else_is_computed_again(X, stubs, tmp_path, change):
 
 def test_another_version_computes_again(X, stubs, tmp_path, monkeypatch):
     compare(X, methods=["stub"], folder=tmp_path)
-    monkeypatch.setattr("isentropic.comparison.run_cache.__version__", "99")
+    monkeypatch.setattr("isentropic.comparison.evaluation.runs.__version__", "99")
     FITS.clear()
     compare(X, methods=["stub"], folder=tmp_path)
     assert FITS
@@ -427,7 +427,7 @@ def test_another_version_computes_again(X, stubs, tmp_path, monkeypatch):
 
 def test_other_code_of_the_same_version_computes_again(X, stubs, tmp_path, monkeypatch):
     compare(X, methods=["stub"], folder=tmp_path)
-    monkeypatch.setattr("isentropic.comparison.run_cache.code_fingerprint", lambda: "another")
+    monkeypatch.setattr("isentropic.comparison.evaluation.runs.code_fingerprint", lambda: "another")
     FITS.clear()
     compare(X, methods=["stub"], folder=tmp_path)
     assert FITS

@@ -14,7 +14,7 @@ from isentropic import compare, config_context
 from isentropic._core import cache as _kept
 from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.comparison import Run
-from isentropic.comparison.run_cache import RunCache
+from isentropic.comparison.evaluation.runs import RunCache
 
 KEY, OTHER = "0" * 20, "1" * 20
 

@@ -5,15 +5,14 @@ from typing import Annotated
 
 import numpy as np
 import pytest
+from isentropic.embedding.placement import Placer, RowKeeper
 from numpy.testing import assert_array_equal
 
 from isentropic._core.errors import IsentropicWarning
 from isentropic._core.state import Sub, require_state, uses_parts
 from isentropic.embedding.embedder import Embedder
 from isentropic.embedding.input_rows import KnownRows, checked_rows
-from isentropic.embedding.part import Part
-from isentropic.embedding.placement import Placer, RowKeeper
-from isentropic.embedding.training_data import TrainingData, labelled_training_data, training_data
+from isentropic.embedding.training_data import Part, TrainingData, labelled_training_data, training_data
 from isentropic.registry import METHODS
 
 X = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])  # rows 0 and 2 are equal, 1 and 3

@@ -19,7 +19,7 @@ from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClipped
 from isentropic._core.models import io as _io
 from isentropic._core.state import StateError, attributes, declared, require_state
 from isentropic._core.values import NeighborGraph, Neighbors
-from isentropic.neighbors import approximate as nn_descent
+from isentropic.neighbors import search as nn_descent
 from isentropic.registry import METHODS
 from model_fuzz import rezipped
 

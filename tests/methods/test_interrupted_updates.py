@@ -118,7 +118,7 @@ def test_an_interrupt_at_the_first_rows_leaves_no_fit():
 def test_what_fails_after_the_map_is_found_changes_nothing(monkeypatch):
     model = Isomap(6).fit(table(40))
     held = dict(vars(model))
-    monkeypatch.setattr("isentropic.methods.meta.appending.aligned_distance", lambda *args: 1 / 0)
+    monkeypatch.setattr("isentropic.methods.meta.appended_rows.aligned_distance", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         append_rows(model, table(44)[40:])
     assert vars(model) == held

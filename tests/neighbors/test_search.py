@@ -16,7 +16,6 @@ from isentropic._core import runtime as _runtime
 from isentropic._core.errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._core.values import Knn
 from isentropic.affinities import neighbor_graph
-from isentropic.neighbors import box_tree as boxes_module
 from isentropic.neighbors import (
     clipped_neighbors,
     graphs,
@@ -24,6 +23,7 @@ from isentropic.neighbors import (
     nearest_neighbors,
     use_approximate,
 )
+from isentropic.neighbors import index as boxes_module
 from isentropic.neighbors import index as index_module
 
 seeds = st.integers(0, 2**32 - 1)

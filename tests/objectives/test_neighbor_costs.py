@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
 from assertions import assert_same_bits
-from isentropic.kernels.rows.row_costs import STUDENT, STUDENT_FIELD, evaluate
+from isentropic.kernels.rows.row_descent import STUDENT, STUDENT_FIELD, evaluate
 from isentropic.objectives import Field, GaussianNeighbors, StudentNeighbors, StudentPairs, student_losses
 from naive_neighbours import naive_gaussians, naive_pushes, naive_student
 

@@ -10,7 +10,7 @@ from matplotlib.path import Path as MatplotlibPath
 
 from isentropic import report
 from isentropic.comparison import collect_page_data
-from isentropic.comparison.budget.stratified_sample import select_rows
+from isentropic.comparison.budget.comparison_plan import select_rows
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser

@@ -12,7 +12,7 @@ from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from isentropic import datasets, report
 from isentropic._core.errors import TableWarning
 from isentropic.comparison import collect_page_data
-from isentropic.comparison.budget.stratified_sample import select_rows
+from isentropic.comparison.budget.comparison_plan import select_rows
 from isentropic.report.payload.page_rows import near_counts
 
 pytest.importorskip("jinja2")

@@ -10,12 +10,11 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 from isentropic import report
 from isentropic._core.values import Table
 from isentropic.comparison import collect_page_data
-from isentropic.comparison.explain.regions import damaged_region
-from isentropic.comparison.page_data import sampled_rows, shown_groups
+from isentropic.comparison.page_data import damaged_region, sampled_rows, shown_groups
 from isentropic.report.collect.first_screen import map_sections
-from isentropic.report.colors import CLASSES
 from isentropic.report.payload.diagrams import curve_ks
 from isentropic.report.payload.packed_arrays import pack, pack_points, pack_shares
+from isentropic.report.payload.page_rows import CLASSES
 
 # ---- rows --------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import pytest
 
 from isentropic import explain
 from isentropic._core.errors import InvalidInputError, TableWarning
-from isentropic.comparison.budget.stratified_sample import select_rows
+from isentropic.comparison.budget.comparison_plan import select_rows
 from isentropic.datasets import Preparation, load
 
 RNG = np.random.default_rng(3)

@@ -167,6 +167,12 @@ def generator(random_state: Any) -> np.random.RandomState:
     return random
 
 
+def seeded(random_state: Any) -> tuple[np.random.RandomState, int]:
+    """A generator, and the seed of searches and pairs, which is its first number."""
+    random = generator(random_state)
+    return random, int(random.randint(2**31 - 1))
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS on one thread where its calls are short, or take turns with kernels.

@@ -1,10 +1,9 @@
 """What a fitted model may hold: declared once by its class, and checked by one function.
 
 A class says it in its annotations, ``mean_: Annotated[np.ndarray, Array("m")]``: estimators of what ``fit``
-sets, :class:`~isentropic.embedding.part.Part` and values of their fields, constructors of their parameters.
+sets, :class:`~isentropic.embedding.Part` and values of their fields, constructors of their parameters.
 Arrays have sizes with names, which must agree wherever they appear: ``n`` rows, ``m`` features, ``d``
-coordinates, and what else a method counts. What a class declares adds to what its bases do. Families that are
-not made of parts yet have a table ``_state`` instead, and ``_gone`` for what older files hold.
+coordinates, and what else a method counts. What a class declares adds to what its bases do.
 
 Kernels follow indices without looking at bounds, so nothing that comes from a file reaches one unchecked.
 What a spec cannot say, a relation between two fields, is for ``_require_sound`` of the class.
@@ -46,14 +45,10 @@ from .specs import (
 
 __all__ = [
     "Absent", "Array", "Checked", "Dict", "Double", "Each", "FieldSpec", "Flag", "Maybe", "Model", "Names",
-    "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Sub", "Text", "Tuple", "Value",
-    "Whole", "attributes", "declared", "defaults", "estimator_name", "estimator_named", "estimators",
-    "field_specs", "inside", "is_fitted", "is_model", "parameter_specs", "require_state", "uses_parts",
+    "Number", "OneOf", "Plain", "Size", "Starts", "StateError", "Sub", "Text", "Tuple", "Value", "Whole",
+    "attributes", "defaults", "estimator_name", "estimator_named", "field_specs", "inside", "is_fitted",
+    "is_model", "parameter_specs", "require_state",
 ]  # fmt: skip
-
-
-class State(dict[str, FieldSpec]):
-    """A table of attributes: the name of each, and what it must be."""
 
 
 # ---- specs in annotations ----------------------------------------------------------------------
@@ -90,12 +85,6 @@ def _specs_of(hints: dict[str, Any]) -> dict[str, FieldSpec]:
     found = {name: [a for a in get_args(hint)[1:] if isinstance(a, FieldSpec)]
              for name, hint in hints.items() if get_origin(hint) is Annotated}  # fmt: skip
     return {name: specs[0] for name, specs in found.items() if specs}
-
-
-def uses_parts(kind: type) -> bool:
-    """Whether an estimator is made of parts: no class that it derives from has a table."""
-    estimator = hasattr(kind, "_get_param_names") and bool(field_specs(kind))
-    return estimator and not any("_state" in vars(base) for base in kind.__mro__)
 
 
 # ---- parts that declare their own --------------------------------------------------------------
@@ -166,18 +155,7 @@ class Plain(FieldSpec):
 
 def declares(kind: type) -> bool:
     """Whether a class declares what its objects hold."""
-    return isinstance(kind, type) and (
-        isinstance(getattr(kind, "_state", None), State) or bool(field_specs(kind))
-    )
-
-
-@cache
-def estimators() -> dict[str, str]:
-    """The modules of the estimators that a file may hold, by the names of the classes; no class has two."""
-    lines = import_module("isentropic.registry").BUILT_IN
-    return {"Selected": "isentropic.methods.meta.selected"} | {
-        kind: module for module, _, kind in (line.target.partition(":") for line in lines)
-    }
+    return isinstance(kind, type) and bool(field_specs(kind))
 
 
 @cache
@@ -210,17 +188,9 @@ def is_fitted(model: Any) -> bool:
     return "embedding_" in vars(model)
 
 
-def declared(kind: type, table: str = "_state") -> State:
-    """The specs of a class, those of its bases first; or those of its ``_parameters``."""
-    found = State(field_specs(kind) if table == "_state" else parameter_specs(kind))
-    for base in reversed(kind.__mro__):
-        found.update(vars(base).get(table, {}))
-    return found
-
-
 def attributes(model: type) -> set[str]:
     """The names that an estimator may hold, its parameters included."""
-    return {*declared(model), *_parameter_names(model)}
+    return {*field_specs(model), *_parameter_names(model)}
 
 
 def defaults(model: type) -> dict[str, Any]:
@@ -239,7 +209,7 @@ def require_state(value: Any, part: str = "", sizes: Sizes | None = None) -> Non
 
 
 def _check_fields(value: Any, part: str, sizes: Sizes) -> None:
-    held, specs = _held(value), declared(type(value))
+    held, specs = _held(value), field_specs(type(value))
     if is_dataclass(value) and (unknown := held.keys() - specs.keys()):
         raise StateError(inside(part, min(unknown)), "has no spec")  # nothing unchecked reaches a kernel
     for name, spec in specs.items():
@@ -260,7 +230,7 @@ def _check_relations(value: Any, part: str) -> None:
 
 def _require_parameters(model: Any, part: str) -> None:
     held, kind = _held(model), type(model)
-    specs = declared(kind, "_parameters")
+    specs = parameter_specs(kind)
     for name in sorted(set(held) - attributes(kind)):
         raise StateError(inside(part, name), f"is no attribute of {kind.__name__}")
     for name in _parameter_names(kind):
@@ -271,7 +241,7 @@ def _require_parameters(model: Any, part: str) -> None:
 
 def _require_unfitted(model: Any, part: str) -> None:
     _require_parameters(model, part)
-    specs = declared(type(model))
+    specs = field_specs(type(model))
     for name, value in _held(model).items():
         if name in specs and not specs[name].may_miss:
             raise _missing(inside(part, "embedding_"))

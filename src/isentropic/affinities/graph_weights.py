@@ -24,7 +24,7 @@ from .._core.state import Array, Double, Text, Whole
 from .._core.values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Pnn
 from ..distances import Metric
 from ..kernels._jit import threads
-from ..kernels.distances.products import gaussian_exponents, inner_products, row_squares
+from ..kernels.distances.euclidean import gaussian_exponents, inner_products, row_squares
 from ..linalg import normalized_adjacency
 from ..neighbors import (
     as_rule,

@@ -14,8 +14,7 @@ from .._core.errors import PerplexityWarning, require, require_number
 from .._core.runtime import require_memory, row_blocks
 from .._core.values import Neighbors
 from ..kernels._jit import threads
-from ..kernels.layouts.fuzzy import smooth_memberships
-from ..kernels.layouts.perplexity import perplexity_affinities
+from ..kernels.layouts.bandwidths import perplexity_affinities, smooth_memberships
 from ..neighbors import directed_lists, union
 
 # --------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, message, require, require_one_of
-from .shared.models import Rows, SavedModel
+from .shared.models import Rows, SavedModel, make_reference_outputs
 from .shared.options import AsJson, Jobs, Memory, Out, Plot, Quiet, RawText, Source, output_path
 from .shared.output import (
     Files,
@@ -25,7 +25,6 @@ from .shared.output import (
     write_map,
 )
 from .shared.process import computing, prompt_interrupt
-from .shared.reference_outputs import make_reference_outputs
 from .shared.summary import Summary, facts_of, show_summary
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting

@@ -180,7 +180,7 @@ def _finish(
     """Judge, write the page, say the verdict."""
     from .._core.files import atomic_write, written_together
     from ..comparison import collect_page_data, save_maps
-    from ..comparison.budget.stratified_sample import select_rows
+    from ..comparison.budget.comparison_plan import select_rows
     from ..comparison.page_data import shown_groups
     from ..comparison.presentation import seconds
     from ..comparison.verdict.answers import about_table

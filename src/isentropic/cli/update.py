@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, plural, printable, require
-from .shared.models import Model, Rows, SavedModel, read_model
+from .shared.models import Model, Rows, SavedModel, make_reference_outputs, outputs_for, read_model
 from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source, output_path
 from .shared.output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
 from .shared.process import computing, prompt_interrupt
-from .shared.reference_outputs import make_reference_outputs, outputs_for
 from .shared.summary import Summary, document_of
 from .shared.table_options import Header, Separator, SkipLines
 from .shared.terminal import reporting, show_json
@@ -114,7 +113,7 @@ def main(
 
 def _require_growth(saved: SavedModel) -> None:
     """Refuse a method to whose map rows cannot be appended, and name those that can."""
-    from ..methods.meta.appending import can_append, grows
+    from ..methods.meta.appended_rows import can_append, grows
     from ..registry import METHODS
 
     if not can_append(saved.estimator):

@@ -8,10 +8,9 @@ from typing import Any
 import typer
 
 from .._core.errors import InvalidInputError, IsentropicError, IsentropicWarning
-from .shared.models import Model, read_model
+from .shared.models import Model, ReferenceOutputs, read_model, transform_rows
 from .shared.options import AsJson, Memory, Quiet
 from .shared.process import computing, prompt_interrupt
-from .shared.reference_outputs import ReferenceOutputs, transform_rows
 from .shared.terminal import reporting, show_json
 
 _ROUNDING = 1e-6  # of the map's width: what is below may be that of another machine

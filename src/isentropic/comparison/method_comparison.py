@@ -19,9 +19,8 @@ from .budget.progress import Progress
 from .budget.time_budget import FullEvaluation, MakeEvaluation, evaluate_full_in_time, evaluate_in_time
 from .evaluation.candidates import Candidate, Methods
 from .evaluation.method_evaluation import Evaluation
-from .evaluation.runs import Run
+from .evaluation.runs import Run, RunCache
 from .presets import PRESETS, Preset
-from .run_cache import RunCache
 from .verdict import Verdict, verdict
 
 _MOST_MODEL_BYTES = 2**28  # bytes of the table, times methods: beyond, fitted models are not held

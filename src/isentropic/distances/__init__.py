@@ -2,21 +2,26 @@
 
 from .cosine_distances import checked_sparse, has_directions, unit_directions
 from .diffusion_distances import Walks
-from .duplicates import Distinct, are_all_equal, distinct_rows, hashes_of, same_rows
-from .gower import GowerUnits, gower_of, in_units, is_gower, warn_of_strangers, weights_of
+from .gower import GowerUnits, gower_of, in_units, warn_of_strangers, weights_of
 from .metrics import (
     BY_DIFFERENCES,
     CITY_BLOCK,
     EUCLIDEAN,
     LARGEST,
+    Distinct,
     Metric,
+    are_all_equal,
     checked_distance_matrix,
     checked_distance_rows,
     checked_magnitude,
     checked_metric,
+    distinct_rows,
+    hashes_of,
+    is_gower,
     metric_name,
     metric_names,
     rows_of,
+    same_rows,
 )
 from .pairwise_blocks import (
     DrawnPairs,

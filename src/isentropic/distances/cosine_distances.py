@@ -14,8 +14,16 @@ from .._core.errors import InvalidInputError, message
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.values import Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.distances.directions import LANES, direction_pairs, direction_rows, direction_tiles
-from ..kernels.distances.sparse_directions import sparse_norms, sparse_pairs, sparse_rows, sparse_units
+from ..kernels.distances.directions import (
+    LANES,
+    direction_pairs,
+    direction_rows,
+    direction_tiles,
+    sparse_norms,
+    sparse_pairs,
+    sparse_rows,
+    sparse_units,
+)
 from .metrics import Metric, metric_name
 
 DIRECTIONS = ("cosine", "correlation")

@@ -7,7 +7,7 @@ numbers. All else takes them as they are then. Rows of a whole table that are in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeGuard
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,17 +16,13 @@ from .._core.state import Array, Starts
 from .._core.values import Gower
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import TILE
-from ..kernels.distances.gower import gower_pairs, gower_rows
+from ..kernels.distances.gower_distances import gower_pairs, gower_rows
+from .metrics import is_gower
 
 _GROUP = 16  # queries that are measured together
 _WORTH_THREADS = 1_000_000  # differences: below that, waking threads costs more than the work
 _BINARY_PLACES = 40  # of a weight, the largest being 1: sums of thousands of them are exact
 _PATTERNS = 2048  # of holes, that are compared with each other
-
-
-def is_gower(metric: Any) -> TypeGuard[str | Gower]:
-    """Whether a metric is Gower's, by name or as a value."""
-    return isinstance(metric, Gower) or (isinstance(metric, str) and metric == "gower")
 
 
 def gower_of(metric: str | Gower, n_columns: int) -> Gower:

@@ -15,11 +15,10 @@ from .._core.runtime import checked_jobs, row_blocks
 from .._core.sparse_rows import SparseRows, is_sparse
 from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.distances.euclidean import GROUP, TILE, tiled_distances
-from ..kernels.distances.pairs import store_upper
+from ..kernels.distances.euclidean import GROUP, TILE, store_upper, tiled_distances
 from ..linalg import rows_in_unit, unit_exponent
 from .cosine_distances import DIRECTIONS, SparseDirections, checked_sparse
-from .gower import GowerRows, in_units, is_gower
+from .gower import GowerRows, in_units
 from .metrics import (
     BY_DIFFERENCES,
     EUCLIDEAN,
@@ -28,6 +27,7 @@ from .metrics import (
     checked_distance_matrix,
     checked_magnitude,
     checked_metric,
+    is_gower,
     metric_name,
     precomputed_rows,
 )

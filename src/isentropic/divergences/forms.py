@@ -16,8 +16,8 @@ from .._core.errors import require
 from .._core.runtime import row_blocks
 from ..kernels._jit import threads
 from ..kernels.densities import gaussians
-from ..kernels.densities.lowrank import terms_from_gram, terms_from_rows
-from ..kernels.densities.near_gaussians import near_terms, near_terms_from_rows
+from ..kernels.densities.gaussians import near_terms, near_terms_from_rows
+from ..kernels.densities.low_rank_gaussians import terms_from_gram, terms_from_rows
 from . import large_covariances
 
 # ---- The rows of patches, some patches at a time -------------------------------------------------

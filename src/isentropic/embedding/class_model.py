@@ -14,8 +14,7 @@ from .._core.specs import Array, Maybe, OneOf, Size, StateError, Text, Whole
 from .._core.state import Sub, Value
 from ..dissimilarities import ClassGaussians, ClassIndex, WideGaussians, class_gaussians, posterior, votes
 from ..neighbors import RowIndex
-from .part import Part
-from .training_data import UNLABELLED, TrainingData
+from .training_data import UNLABELLED, Part, TrainingData
 
 # ---- How likely two rows are of one class, where some of them have none --------------------------
 

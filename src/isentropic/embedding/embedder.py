@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .._core.arguments import unmasked
 from .._core.errors import require
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows
-from .._core.specs import Absent, Array, Dict, Maybe, Names, Size, StateError, Text, Whole
-from .._core.state import State, field_specs
+from .._core.specs import Absent, Array, Dict, Names, Size, StateError, Text
+from .._core.state import field_specs
 from ..distances import is_gower
 from .input_rows import checked_coordinates, checked_rows, metric_of_rows, takes_sparse
-from .training_data import CLASSES, METRIC
+from .training_data import CLASSES
 
 # what training_data() has set when a fit ends
 _SET_BY_TRAINING_DATA = {"n_features_in_", "feature_names_in_", "classes_", "_sklearn_output_config"}
@@ -93,11 +93,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         dict[str, str], Absent(Dict(Text("transform"), Text("default", "pandas", "polars")))
     ]
     _map: Any  # the out-of-sample map
-    _parameters = State(
-        n_components=Whole(1),
-        metric=METRIC,
-        n_jobs=Maybe(Whole(zero=False)),
-    )
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -133,13 +128,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     @property
     def training_row_names(self) -> np.ndarray | None:
         """Names of the fitted rows, where the method keeps them."""
-        data = getattr(vars(self).get("_map"), "data", None)
-        return vars(self).get("_row_names") if data is None else data.names
+        return self._map.data.names
 
     def _require_sound(self) -> None:
-        data = getattr(vars(self).get("_map"), "data", None)
-        if data is None:  # a method that is not made of parts yet
-            return
+        data = self._map.data
         if data.precomputed and self.n_features_in_ != data.n:
             raise StateError("n_features_in_", "must be the number of rows, for distances to them")
         if data.labels is not None and "classes_" not in vars(self):

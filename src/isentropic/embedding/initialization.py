@@ -15,13 +15,13 @@ from sklearn.utils.validation import _num_samples
 
 from .._core.arguments import unmasked
 from .._core.errors import NegativeEigenvalueWarning, TableWarning, require, warn
-from .._core.runtime import row_blocks
 from .._core.state import is_fitted
-from ..linalg import classical_scaling, leading_eigenvectors, normalized_adjacency, top_eigenpairs
+from ..linalg import Scaling, classical_scaling, leading_eigenvectors, normalized_adjacency, top_eigenpairs
 from ..neighbors import component_labels, nearest_among
 from ..objectives import AllPairs, DrawnPairs
 from ..tables.class_labels import matched_names, row_names
 from .input_rows import metric_of_rows
+from .landmarks import place_by_landmarks
 from .row_distances import Distances
 
 # ---- Where the search for a map starts: principal components, classical scaling, or noise --------
@@ -67,10 +67,7 @@ def scaled_start(
     lead away: it gets a little noise.
     """
     if isinstance(pairs, AllPairs):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
-            scaling = classical_scaling(pairs.distances, pairs.n, n_components, n_jobs=distances.n_jobs)
-        Z = scaling.embedding / unit
+        Z = rough_scaling(pairs.distances, pairs.n, n_components, distances.n_jobs).embedding / unit
     else:
         Z = landmark_start(distances, n_components, random) / unit
     return roughened(Z, random)
@@ -80,15 +77,18 @@ def landmark_start(distances: Distances, n_components: int, random: np.random.Ra
     """Classical scaling of some rows, by which the others are placed (landmark MDS)."""
     n = len(distances.X)
     references = np.sort(random.permutation(n)[:_REFERENCES])
-    between = distances.of_rows(references, references)
-    condensed = squareform(between, checks=False)
+    between = squareform(distances.of_rows(references, references), checks=False)
+    scaling = rough_scaling(between, len(references), n_components, distances.n_jobs)
+    rows = np.arange(n)
+    return place_by_landmarks(scaling, n, lambda block: distances.of_rows(rows[block], references),
+                              n_jobs=distances.n_jobs)  # fmt: skip
+
+
+def rough_scaling(distances: np.ndarray, n: int, n_components: int, n_jobs: int | None) -> Scaling:
+    """Classical scaling to start from: distances that are not Euclidean are no reason to warn."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
-        scaling = classical_scaling(condensed, len(references), n_components, n_jobs=distances.n_jobs)
-    Z = np.empty((n, n_components))
-    for block in row_blocks(n, "start", size=4096):
-        Z[block] = scaling.place(distances.of_rows(np.arange(n)[block], references))
-    return Z
+        warnings.simplefilter("ignore", NegativeEigenvalueWarning)
+        return classical_scaling(distances, n, n_components, n_jobs=n_jobs)
 
 
 def roughened(Z: np.ndarray, random: np.random.RandomState, spread: float = SPREAD) -> np.ndarray:

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._core.arguments import unmasked
-from .._core.errors import InvalidInputError, IsentropicError, require, require_count
+from .._core.errors import InvalidInputError, is_whole, require, require_count
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows, is_sparse
-from .._core.state import Array, Maybe, OneOf, StateError, Value
-from .._core.values import GraphMetric
+from .._core.state import Array, Maybe, OneOf, Value
+from .._core.values import GraphMetric, Landmarks
 from ..distances import (
     LARGEST,
     GowerUnits,
@@ -24,7 +24,6 @@ from ..distances import (
     checked_magnitude,
     checked_metric,
     distinct_rows,
-    gower_of,
     hashes_of,
     is_gower,
     same_rows,
@@ -78,9 +77,9 @@ def _of_numbers(X: Any) -> Iterator[None]:
 
 def holds_sparse(model) -> bool:
     """Whether the rows that it was fitted to are sparse."""
-    data = getattr(getattr(model, "_map", None), "data", None)
-    known = getattr(model, "_known", None) if data is None else data
-    return isinstance(getattr(known, "X", None), SparseRows)
+    placing = getattr(model, "best_estimator_", model)  # of Selected, which keeps no rows itself
+    data = getattr(getattr(placing, "_map", None), "data", None)
+    return isinstance(getattr(data, "X", None), SparseRows)
 
 
 def require_dense_rows(model) -> None:
@@ -122,30 +121,11 @@ def _in_units(estimator, X: np.ndarray, metric: Metric, fitting: bool) -> np.nda
         return X
     if fitting:
         estimator._units = GowerUnits.of(X, metric)
-    data = None if fitting else getattr(getattr(estimator, "_map", None), "data", None)
-    rows: np.ndarray = (estimator._units if data is None else data.units).rows(X, metric)
+    units = estimator._units if fitting else estimator._map.data.units
+    rows: np.ndarray = units.rows(X, metric)
     if fitting:
         warn_of_strangers(rows, metric)
     return rows
-
-
-def require_units(model, metric: Metric) -> None:
-    """What a model of Gower's metric, and no other, has: the units of its columns, and holes in its rows."""
-    if (getattr(model, "_units", None) is not None) != is_gower(metric):
-        raise StateError("_units", "must be there for Gower's metric, and for no other")
-    if not is_gower(metric):
-        known, rows = getattr(model, "_known", None), getattr(model, "_fit_X", None)
-        for name, table in (("_known", None if known is None else known.X), ("_fit_X", rows)):
-            if isinstance(table, SparseRows):
-                if metric != SPARSE_METRIC or not takes_sparse(model):
-                    raise StateError(name, "must be dense for this metric and method")
-            elif table is not None and np.isnan(table).any():
-                raise StateError(name, "must be finite, but there are infinite or missing numbers")
-        return
-    try:
-        gower_of(metric, model.n_features_in_)
-    except IsentropicError as error:
-        raise StateError("_fit_metric", str(error)) from None
 
 
 def checked_components(n_components: int) -> int:
@@ -154,15 +134,20 @@ def checked_components(n_components: int) -> int:
     return n_components
 
 
+def checked_landmarks(given, n_components: int, n: int) -> Landmarks | None:
+    """How many landmarks; None when every row is one, which is the exact method."""
+    if given is None:
+        return None
+    landmarks = given if isinstance(given, Landmarks) else Landmarks(given)
+    smallest = n_components + 2
+    must_be = f"an integer of at least n_components + 2 = {smallest}, Landmarks(...) or None"
+    require(is_whole(landmarks.n) and landmarks.n >= smallest, "n_landmarks", must_be, given)
+    return None if landmarks.n >= n else landmarks
+
+
 def metric_of_rows(metric: Metric | GraphMetric) -> Metric:
     """The metric between rows of the table; of distances over a graph, that of the graph."""
     return metric.metric if isinstance(metric, GraphMetric) else metric
-
-
-def require_columns(model, rows: np.ndarray) -> None:
-    """The fitted rows have the features of new ones; distances instead come with the new rows themselves."""
-    if rows.shape[1] != (0 if model._fit_metric == "precomputed" else model.n_features_in_):
-        raise StateError("_fit_X", f"must have the features of new rows, got {rows.shape[1]}")
 
 
 _TOO_FAR = "These rows are too far from the fitted ones, or the model is damaged."

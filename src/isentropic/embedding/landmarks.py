@@ -11,9 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._core.errors import LandmarksClippedWarning, is_whole, require, require_one_of
+from .._core.errors import LandmarksClippedWarning, require_one_of
 from .._core.runtime import generator, one_blas_thread, row_blocks
-from .._core.values import Landmarks
 from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.distances.condensed import combined_comoments
@@ -52,17 +51,6 @@ def chosen_landmarks(
     return chosen
 
 
-def checked_landmarks(given, n_components: int, n: int) -> Landmarks | None:
-    """How many landmarks; None when every row is one, which is the exact method."""
-    if given is None:
-        return None
-    landmarks = given if isinstance(given, Landmarks) else Landmarks(given)
-    smallest = n_components + 2
-    must_be = f"an integer of at least n_components + 2 = {smallest}, Landmarks(...) or None"
-    require(is_whole(landmarks.n) and landmarks.n >= smallest, "n_landmarks", must_be, given)
-    return None if landmarks.n >= n else landmarks
-
-
 def scaled_by_landmarks(
     D: np.ndarray,
     landmarks: np.ndarray,
@@ -77,10 +65,18 @@ def scaled_by_landmarks(
     """
     between = squareform(D[:, landmarks], checks=False)
     scaling = scaled(between, len(landmarks), n_components, n_jobs=n_jobs)
-    Z = np.empty((D.shape[1], n_components))
-    for block in row_blocks(len(Z), "placing rows", size=4096):
-        Z[block] = scaling.place(D[:, block].T, n_jobs=n_jobs)
+    Z = place_by_landmarks(scaling, D.shape[1], lambda block: D[:, block].T, n_jobs=n_jobs)
     return scaling, Z, _landmark_residual_variance(D, landmarks, Z, n_jobs)
+
+
+def place_by_landmarks(
+    scaling: Scaling, n: int, distances: Callable[[slice], np.ndarray], *, n_jobs: int | None
+) -> np.ndarray:
+    """Coordinates of all n rows (n, d), some at a time: ``distances(block)`` are those to the landmarks."""
+    Z = np.empty((n, scaling.projection.shape[1]))
+    for block in row_blocks(n, "placing rows", size=4096):
+        Z[block] = scaling.place(distances(block), n_jobs=n_jobs)
+    return Z
 
 
 def _drawn(X: np.ndarray, count: int, metric: Metric, random_state) -> np.ndarray:

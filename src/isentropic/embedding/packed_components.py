@@ -74,7 +74,7 @@ def rows_of_parts(labels: np.ndarray) -> list[np.ndarray]:
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
 
 
-def block(operator: csr_array, rows: np.ndarray) -> csr_array:
+def operator_block(operator: csr_array, rows: np.ndarray) -> csr_array:
     """The operator of one part; all of it where there are no others."""
     return operator if len(rows) == operator.shape[0] else csr_array(operator[rows][:, rows])
 

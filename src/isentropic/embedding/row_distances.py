@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._core.errors import require, require_count, require_number
+from .._core.errors import UndefinedMeasureError, require, require_count, require_number
 from .._core.runtime import require_memory, row_blocks
 from .._core.sparse_rows import SparseRows
 from .._core.values import MOST_STEPS, Diffusion, Geodesic, GraphMetric, Knn, NeighborGraph
@@ -26,8 +27,9 @@ from ..distances import (
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.pairs.degrees import paired_distances
-from ..neighbors import RowIndex, as_rule, distance_graph, entry_lists, warn_of_isolated
+from ..neighbors import RowIndex, as_rule, entry_lists, graph_of_rows, warn_of_isolated
 from ..objectives import AllPairs, DrawnPairs
+from ..quality import kendall_tau
 
 # ---- Distances over a neighbour graph: shortest ways, and how differently walks spread -----------
 
@@ -127,7 +129,7 @@ def built(X: np.ndarray, metric: GraphMetric, *, random_state, n_jobs: int | Non
     must_be = f"one of {', '.join(_POLICIES)} for {kind.name} distances"
     require(metric.on_disconnected in _POLICIES, "on_disconnected", must_be, metric.on_disconnected)
     rule = as_rule(metric.neighbors)
-    graph = distance_graph(X, rule, metric=metric.metric, on_disconnected=metric.on_disconnected,
+    graph = graph_of_rows(X, rule, metric=metric.metric, on_disconnected=metric.on_disconnected,
                            random_state=random_state, n_jobs=n_jobs)  # fmt: skip
     return kind(X, metric, graph)
 
@@ -256,3 +258,47 @@ class Distances:
         if self.metric == "precomputed":
             return X[:, rows]
         return distances_between(X, self.X[rows], self.metric, self.n_jobs)
+
+
+# ---- Kendall's tau of a map: how well the order of its distances follows that of the data --------
+
+
+_QUICK_PAIRS = 2**18  # that a search compares degrees by, always the same ones, where there are more
+
+
+@dataclass(frozen=True, slots=True)
+class Tau:
+    """Kendall's tau-b, NaN where distances do not vary; its 95% interval where pairs were drawn."""
+
+    value: float
+    interval: tuple[float, float] | None
+
+
+def distance_tau(
+    distances: Distances, condensed: np.ndarray | None, Z: np.ndarray, *, seed: int, quick: bool = False
+) -> Tau:
+    """Tau of the distances between rows, ``condensed`` where all are at hand, and between the rows of ``Z``.
+
+    In the middle of a search (``quick``) of at most 2^18 pairs.
+    """
+    n = len(Z)
+    given, metric = (distances.X, distances.metric) if condensed is None else (condensed, "precomputed")
+    n_pairs = _QUICK_PAIRS if quick and n * (n - 1) // 2 > _QUICK_PAIRS else "auto"
+    return _tau(given, Z, metric=metric, n_pairs=n_pairs, random_state=seed, n_jobs=distances.n_jobs)
+
+
+def table_tau(X: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> Tau:
+    """Tau of the Euclidean distances of a table and of its map."""
+    return _tau(X, Z, random_state=0, n_jobs=n_jobs)
+
+
+def _tau(given: np.ndarray, Z: np.ndarray, **settings) -> Tau:
+    if len(Z) < 3:  # a single distance has no order
+        return Tau(math.nan, None)
+    try:
+        found = kendall_tau(given, Z, **settings)
+    except UndefinedMeasureError:  # distances that are all equal have none either
+        return Tau(math.nan, None)
+    if found.low is None or found.high is None:
+        return Tau(found.value, None)
+    return Tau(found.value, (found.low, found.high))

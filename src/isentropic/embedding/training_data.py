@@ -6,18 +6,18 @@ copies them. Methods that learn from classes call :func:`labelled_training_data`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
 
+from .._core.arguments import Choice, Count, Parameter, Real, checked_parameters
 from .._core.errors import IsentropicWarning, require, warn
-from .._core.parameters import checked_parameters
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows
-from .._core.specs import Array, Checked, Maybe, Names, OneOf, Size, Sizes, StateError
+from .._core.specs import Array, Checked, Maybe, Names, OneOf, Size, Sizes, StateError, Whole
 from .._core.state import Value
-from .._core.values import Diffusion, Geodesic, Gower
+from .._core.values import Diffusion, Geodesic, Gower, Neighbors
 from ..distances import GowerUnits, checked_metric, gower_of, hashes_of, is_gower
 from ..kernels._jit import threads
 from ..neighbors import RowIndex
@@ -30,8 +30,37 @@ from ..tables.class_labels import (
     row_names,
     warn_of_minus_one,
 )
-from .input_rows import KnownRows, checked_rows, metric_of_rows, one_place_for_equals, rows_at_zero, table_of
-from .part import Part
+from .input_rows import (
+    KnownRows,
+    checked_components,
+    checked_rows,
+    metric_of_rows,
+    one_place_for_equals,
+    rows_at_zero,
+    table_of,
+)
+
+# ---- Parts of fitted estimators: frozen dataclasses whose fields carry their spec in the annotation ----
+#
+# A part is declared as::
+#
+#     @dataclass(frozen=True, eq=False)
+#     class StudentWeights(Part):
+#         Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
+#         dof: Annotated[float, Double(above=0)]
+#
+# Checks, saving and loading read the specs. A size of one name (n rows, m features, d coordinates) is one
+# size through all parts of a model. What is derived from the fields (an index, hashes) is a
+# ``cached_property``: it is never saved, pickled or copied. What a spec cannot say is checked by
+# ``_require_sound``. A field that a later version adds needs a default, so that files of this one load.
+
+
+class Part:
+    """The base of parts."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
 
 UNLABELLED = ("votes", "posterior", "neutral")  # what is guessed of rows without a class
 METRIC = OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion), Value(Gower))
@@ -153,7 +182,7 @@ class TrainingData(Part):
             raise StateError("X", "must be dense for this metric")
         if self.units is not None:
             try:
-                gower_of(self.row_metric, self.X.shape[1])
+                gower_of(self.row_metric, len(self.units.low))
             except ValueError as error:
                 raise StateError("metric", str(error)) from None
         elif isinstance(self.X, np.ndarray) and np.isnan(self.X).any():
@@ -164,14 +193,12 @@ class TrainingData(Part):
 
 def training_rows(model: Any) -> Any:
     """The rows that an estimator was fitted to; None where it needs none, or was given distances."""
-    if "_map" in vars(model):
-        return model._map.data.X
-    return getattr(getattr(model, "_known", None), "X", None)
+    return model._map.data.X
 
 
 def training_metric(model: Any) -> Any:
     """The metric that an estimator was fitted with."""
-    return model._map.data.metric if "_map" in vars(model) else getattr(model, "_fit_metric", "euclidean")
+    return model._map.data.metric
 
 
 # ---- the first line of a fit -------------------------------------------------------------------
@@ -276,3 +303,33 @@ def class_names(classes: np.ndarray) -> np.ndarray:
     if kind is None or (classes.dtype.kind == "u" and classes.max() > np.iinfo(np.int64).max):
         return classes.astype(str).astype(object)
     return classes.astype(kind)
+
+
+# ---- Constructor parameters that many methods share, with their specs ----------------------------
+
+
+class _Components(Parameter):
+    def _accepted(self, name: str, value: Any) -> int:
+        return checked_components(value)
+
+
+class _RowMetric(Parameter):
+    """A metric between rows, not one over a neighbor graph."""
+
+    def _accepted(self, name: str, value: Any) -> Any:
+        checked_metric(value)
+        return value
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        METRIC.check(value, part, sizes)
+
+
+NComponents = Annotated[int, _Components()]
+MaxIter = Annotated[int, Count("a number of steps", least=0)]
+Tolerance = Annotated[float, Real("a number from 0 to below 1", below=1)]
+NNeighbors = Annotated[int, Count()]
+MetricParameter = Annotated[Any, METRIC]  # in a file; a fit takes callables as well
+RowMetric = Annotated[Any, _RowMetric()]
+NeighborLists = Annotated[Neighbors | None, Maybe(Value(Neighbors))]
+Unlabelled = Annotated[str, Choice(*UNLABELLED)]
+NJobs = Annotated[int | None, Maybe(Whole(zero=False))]

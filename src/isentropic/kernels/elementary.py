@@ -1,14 +1,16 @@
-"""Exponentials and logarithms of whole rows, by loops that the compiler turns into vectors.
-
-A call of ``exp`` or ``log`` for each number is a loop of calls; these are sums and products of the numbers
-and their bits, a few machine instructions for several numbers at once.
-"""
+"""What kernels share: exponentials and logarithms, products of small matrices, random numbers by counter."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ._jit import kernel
+
+# ---- Exponentials and logarithms of whole rows, by loops that the compiler turns into vectors ----
+#
+# A call of ``exp`` or ``log`` for each number is a loop of calls; these are sums and products of the numbers
+# and their bits, a few machine instructions for several numbers at once.
+
 
 _SQRT_HALF_BITS = np.float64(np.sqrt(0.5)).view(np.int64)
 _LOG_2 = np.log(2.0)
@@ -70,3 +72,84 @@ def weighted_logs(weights, x, scratch):
         high = 1 / 17.0 + z * (1 / 19.0) + z2 * (1 / 21.0)
         total += weights[j] * q * (low + z4 * (middle + z4 * high))
     return 2.0 * total + _LOG_2 * octaves
+
+
+# ---- Small dense matrices inside other kernels: dot products, Cholesky factors, triangular systems ----
+
+
+@kernel
+def dot(a, b, start, stop):
+    """``sum_t a_t b_t`` over t from ``start`` to before ``stop``."""
+    total = 0.0
+    for t in range(start, stop):
+        total += a[t] * b[t]
+    return total
+
+
+@kernel
+def cholesky(S, shift, L):
+    """Lower Cholesky factor of ``S + shift I`` by rows; returns its log-determinant, NaN where there is none.
+
+    Only the lower triangle of S is read.
+    """
+    log_det = 0.0
+    for i in range(len(S)):
+        for j in range(i):
+            L[i, j] = (S[i, j] - dot(L[i], L[j], 0, j)) / L[j, j]
+        pivot = S[i, i] + shift - dot(L[i], L[i], 0, i)
+        if not pivot > 0.0:
+            return np.nan
+        L[i, i] = np.sqrt(pivot)
+        log_det += np.log(pivot)
+    return log_det
+
+
+@kernel
+def solve_lower(L, z):
+    """Solve ``L x = z`` in place."""
+    for i in range(len(z)):
+        z[i] = (z[i] - dot(L[i], z, 0, i)) / L[i, i]
+
+
+@kernel
+def solve_upper(L, z):
+    """Solve ``L' x = z`` in place."""
+    for i in range(len(z) - 1, -1, -1):
+        total = z[i]
+        for t in range(i + 1, len(z)):
+            total -= L[t, i] * z[t]
+        z[i] = total / L[i, i]
+
+
+# --------------------------------------------------------------------------------------------------
+# Counter-based random numbers: each is a hash of where it is used, so that no thread shares a state.
+
+
+@kernel
+def mixed(value):
+    """A 64-bit finaliser (splitmix64): every input bit reaches every output bit."""
+    value ^= value >> np.uint64(30)
+    value *= np.uint64(0xBF58476D1CE4E5B9)
+    value ^= value >> np.uint64(27)
+    value *= np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@kernel
+def drawn_key(seed, epoch, row):
+    """The key of a row in an epoch, from which :func:`next_key` goes on."""
+    key = mixed(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15))
+    key = mixed(key ^ (np.uint64(epoch) + np.uint64(0xD1B54A32D192ED03)))
+    return mixed(key ^ (np.uint64(row) + np.uint64(0x8CB92BA72F3D8DD7)))
+
+
+@kernel
+def next_key(key):
+    """The next key of a row: a linear congruence of full period, whose high bits count."""
+    return key * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+
+
+@kernel
+def drawn_below(key, n):
+    """A number below ``n``, which is less than 2^32, from the high half of a key."""
+    return np.int64(((key >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

@@ -31,14 +31,15 @@ from .._core.runtime import checked_jobs, one_blas_thread, require_memory
 from .._core.state import Absent, Array, Double, Number, Tuple
 from ..kernels._jit import threads
 from ..kernels.distances.condensed import (
+    COLUMNS,
     combined_comoments,
     comoments,
     condensed_starts,
     fourth_power_sums,
     square_starts,
     squared_times,
+    squared_times_block,
 )
-from ..kernels.distances.condensed_blocks import COLUMNS, squared_times_block
 from ..kernels.rows.placement import project_squared
 from .eigen import (
     DENSE,

@@ -1,25 +1,36 @@
 """Neighbour lists and graphs: who is near whom, and whether everyone can be reached."""
 
-from .approximate import approximate_neighbors, search_graph
-from .components import POLICIES, checked_policy, component_labels, repaired, subgraph, warn_of_parts
 from .graphs import (
+    POLICIES,
+    Entries,
     as_rule,
+    checked_policy,
     checked_table,
+    component_labels,
+    conformal_entries,
+    conformal_graph,
     directed_lists,
     directed_within,
     distance_graph,
+    entry_lists,
     first_neighbors,
+    graph_of_rows,
     joined_graph,
     listed_graph,
+    repaired,
+    subgraph,
     union,
+    warn_of_isolated,
+    warn_of_parts,
 )
 from .index import RowIndex, lists_in_rows
-from .query_edges import Entries, conformal_entries, conformal_graph, entry_lists, warn_of_isolated
 from .search import (
+    approximate_neighbors,
     class_votes,
     clipped_neighbors,
     nearest_among,
     nearest_neighbors,
+    search_graph,
     searched_neighbors,
     use_approximate,
 )

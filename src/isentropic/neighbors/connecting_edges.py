@@ -19,9 +19,8 @@ from ..distances import (
     rows_per_block,
     unit_directions,
 )
-from ..kernels.neighbors.bridges import closer_outside
-from .box_tree import BoxTree, worth_comparing
-from .index import product_error
+from ..kernels.neighbors.boxes import closer_outside
+from .index import BoxTree, product_error, worth_comparing
 
 # ---- Cells of rows near each other: exact nearest rows of other components where a tree gains nothing ----
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,8 @@ from scipy.special import rel_entr
 
 from .._core.runtime import row_blocks
 from ..kernels._jit import threads
-from ..kernels.layouts.epochs import FIRST, LAST, STEPS, fuzzy_epoch, fuzzy_slopes
-from ..kernels.layouts.pair_epochs import pair_epoch
-from ..kernels.layouts.triplet_epochs import triplet_epoch
+from ..kernels.layouts.epochs import FIRST, LAST, STEPS, fuzzy_epoch, fuzzy_slopes, pair_epoch, triplet_epoch
+from ..kernels.networks import bias_corrections
 
 # ---- UMAP's cross-entropy of fuzzy graphs, as moves of rows along its gradient by negative sampling ----
 
@@ -171,7 +169,8 @@ def phase_weights(step: int, n_steps: int) -> tuple[float, float, float]:
 
 def adam_rate(rate: float, step: int) -> float:
     """The rate of a step, with Adam's corrections of both means."""
-    return rate * math.sqrt(1.0 - 0.999 ** (step + 1)) / (1.0 - 0.9 ** (step + 1))
+    of_mean, of_squares = bias_corrections(step + 1)
+    return rate * of_squares / of_mean
 
 
 class PairSteps:

@@ -12,10 +12,15 @@ from scipy.sparse import csr_array
 from .._core.runtime import require_memory
 from ..kernels._jit import threads
 from ..kernels.pairs.degrees import paired_distances
-from ..kernels.pairs.listed_stress import listed_stress
 from ..kernels.pairs.monotone import pool_adjacent_violators, sort_within, spread_pools
+from ..kernels.pairs.pair_stress import (
+    SQUARES,
+    all_pairs_lengths,
+    all_pairs_stress,
+    drawn_pairs_stress,
+    listed_stress,
+)
 from ..kernels.pairs.rank_images import condensed_ranks, rank_images
-from ..kernels.pairs.stress import SQUARES, all_pairs_lengths, all_pairs_stress, drawn_pairs_stress
 from .degree_losses import AllPairs, DrawnPairs
 
 # --------------------------------------------------------------------------------------------------
@@ -45,8 +50,8 @@ class Stress:
     it. Drawn pairs stand for all, in numerator and denominator alike.
 
     ``term`` is another cost of a pair than the square, with the numbers ``shape``: see
-    :mod:`isentropic.kernels.pairs.stress`. The sum is divided by ``normaliser``, by default the cost of a map
-    that is one point. No memory beyond the distances, and the weights where these are given.
+    ``kernels.pairs.pair_stress``. The sum is divided by ``normaliser``, by default the cost of a map that
+    is one point. No memory beyond the distances, and the weights where these are given.
 
     >>> import numpy as np
     >>> from scipy.spatial.distance import pdist

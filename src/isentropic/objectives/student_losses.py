@@ -10,9 +10,16 @@ from scipy.sparse import csr_array
 from scipy.special import xlogy
 
 from ..kernels._jit import threads
-from ..kernels.layouts.fields import read_field, sorted_by_line, spread_charges
 from ..kernels.layouts.gaussian_mixtures import mixture_forces
-from ..kernels.layouts.neighbor_forces import pull_logs, pulls, pulls_in_plane, pushes
+from ..kernels.layouts.neighbor_forces import (
+    pull_logs,
+    pulls,
+    pulls_in_plane,
+    pushes,
+    read_field,
+    sorted_by_line,
+    spread_charges,
+)
 from ..kernels.pairs.degrees import all_pairs_forces
 
 # ---- The cost of t-SNE over all pairs in double precision, with or without a part for large distances ----

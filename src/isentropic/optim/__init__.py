@@ -1,12 +1,15 @@
 """Optimisers: from a start and a function of value and gradient to a minimum."""
 
-from .adam import Adam
-from .augmented import ConstrainedMinimum, augmented_lagrangian
-from .averaged import averaged_descent
-from .epochs import batch_epochs
-from .lbfgs import lbfgs
-from .minimum import Minimum
-from .momentum import Phase, momentum_descent, phased_descent
+from .gradient_descent import (
+    Adam,
+    Minimum,
+    Phase,
+    averaged_descent,
+    batch_epochs,
+    momentum_descent,
+    phased_descent,
+)
+from .quasi_newton import ConstrainedMinimum, augmented_lagrangian, lbfgs
 
 __all__ = [
     "Adam",

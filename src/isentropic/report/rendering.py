@@ -33,11 +33,10 @@ from .collect.scores import (
     groups,
     null_strips,
 )
-from .colors import palette
 from .payload.diagrams import curves, diagrams, legends, parameter_curve
 from .payload.packed_arrays import pack, pack_points, round_numbers
 from .payload.page_columns import code_columns, pack_columns
-from .payload.page_rows import describe_rows, full_map, kinds, near_counts, row_scores
+from .payload.page_rows import describe_rows, full_map, kinds, near_counts, palette, row_scores
 
 _SCRIPTS = (
     "slices.js", "sheets.js", "charts.js", "labels.js", "maps.js", "coloring.js", "page.js",

@@ -1,7 +1,6 @@
 """Parameter selection by the quality of the map, without labels."""
 
-from .criteria import CRITERIA, Criterion
-from .parameter_search import Selection, Trial, as_grid, geometric, neighbor_grid, select
+from .parameter_search import CRITERIA, Criterion, Selection, Trial, as_grid, geometric, neighbor_grid, select
 
 __all__ = [
     "CRITERIA",

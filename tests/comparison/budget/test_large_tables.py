@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from isentropic import Run, compare, datasets, quality, registry
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic.comparison import collect_page_data, presets, verdict
-from isentropic.comparison.budget.stratified_sample import select_rows, strata_of, stratified_rows
+from isentropic.comparison.budget.comparison_plan import select_rows, strata_of, stratified_rows
 from isentropic.comparison.evaluation.fitting import fit_and_map
 from isentropic.comparison.method_comparison import run_comparison
 

@@ -25,10 +25,9 @@ from isentropic.comparison.budget.progress import Progress
 from isentropic.comparison.budget.time_budget import FullEvaluation, _updated_cost, evaluate_full_in_time
 from isentropic.comparison.evaluation.candidates import as_candidates
 from isentropic.comparison.evaluation.data import Data
-from isentropic.comparison.evaluation.runs import Run
+from isentropic.comparison.evaluation.runs import Run, RunCache
 from isentropic.comparison.method_comparison import run_comparison
 from isentropic.comparison.presets import SAMPLE_ROWS
-from isentropic.comparison.run_cache import RunCache
 from isentropic.selection import select
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from isentropic.kernels.densities.density_peaks import basins
+from isentropic.kernels.densities.densities import basins
 
 DENSITY = np.array([1.0, 3.0, 2.0, 0.5, 1.5, 2.5, 1.0])  # along a line: hills at 1 and 5, a saddle at 3
 NEIGHBORS = np.array([[1, 1], [0, 2], [1, 3], [2, 4], [3, 5], [4, 6], [5, 5]])

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic.kernels.densities.gaussians import log_determinants, mixed_terms, plain_terms, precisions
-from isentropic.kernels.densities.lowrank import patch_blocks, terms_from_gram, terms_from_rows
-from isentropic.kernels.densities.near_gaussians import near_terms, near_terms_from_rows
+from isentropic.kernels.densities.gaussians import (
+    log_determinants,
+    mixed_terms,
+    near_terms,
+    near_terms_from_rows,
+    plain_terms,
+    precisions,
+)
+from isentropic.kernels.densities.low_rank_gaussians import patch_blocks, terms_from_gram, terms_from_rows
 
 HEADS, TAILS = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 2])
 

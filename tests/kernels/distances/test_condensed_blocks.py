@@ -5,8 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import squareform
 
-from isentropic.kernels.distances.condensed import condensed_starts, square_starts
-from isentropic.kernels.distances.condensed_blocks import COLUMNS, squared_times_block
+from isentropic.kernels.distances.condensed import (
+    COLUMNS,
+    condensed_starts,
+    square_starts,
+    squared_times_block,
+)
 
 
 @pytest.mark.parametrize("n", [2, 3, 40, 70, 300])

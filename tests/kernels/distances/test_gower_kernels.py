@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from assertions import assert_same_bits
 from isentropic.kernels.distances.euclidean import TILE
-from isentropic.kernels.distances.gower import gower_pairs, gower_rows
+from isentropic.kernels.distances.gower_distances import gower_pairs, gower_rows
 
 
 def plain(x, y, weights):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.distances import pairs as kernels
+from isentropic.kernels.distances import euclidean as kernels
 from isentropic.kernels.distances.euclidean import euclidean_pairs
 from naive import distances, naive_neighbors, naive_rank_matrix
 

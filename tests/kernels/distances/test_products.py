@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from isentropic.kernels.distances.products import gaussian_exponents, inner_products, row_squares
+from isentropic.kernels.distances.euclidean import gaussian_exponents, inner_products, row_squares
 
 
 def test_every_pair_of_rows(rng):

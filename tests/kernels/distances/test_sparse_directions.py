@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from isentropic.kernels.distances.sparse_directions import (
+from isentropic.kernels.distances.directions import (
     sparse_norms,
     sparse_pairs,
     sparse_rows,

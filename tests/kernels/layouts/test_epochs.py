@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.draws import drawn_below, drawn_key, next_key
+from isentropic.kernels.elementary import drawn_below, drawn_key, next_key
 from isentropic.kernels.layouts.epochs import fuzzy_epoch, fuzzy_slopes
 from isentropic.objectives.sampled_losses import force_table
 from naive_layouts import naive_draws, naive_fuzzy_step, naive_pull_cost, naive_push_cost

@@ -6,11 +6,19 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from isentropic.kernels.layouts.fields import read_field, sorted_by_line, spread_charges
+from isentropic.kernels.layouts.bandwidths import perplexity_affinities
 from isentropic.kernels.layouts.gaussian_mixtures import mixture_forces
-from isentropic.kernels.layouts.neighbor_forces import momentum_step, pull_logs, pulls, pulls_in_plane, pushes
-from isentropic.kernels.layouts.perplexity import perplexity_affinities
-from isentropic.kernels.rows.row_costs import STUDENT_FIELD, evaluate
+from isentropic.kernels.layouts.neighbor_forces import (
+    momentum_step,
+    pull_logs,
+    pulls,
+    pulls_in_plane,
+    pushes,
+    read_field,
+    sorted_by_line,
+    spread_charges,
+)
+from isentropic.kernels.rows.row_descent import STUDENT_FIELD, evaluate
 from naive_neighbours import naive_affinities, naive_gaussians, naive_pushes
 
 

@@ -6,8 +6,13 @@ from hypothesis import strategies as st
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.neighbors.boxes import boxes_of, split_rows
-from isentropic.kernels.neighbors.bridges import closer_outside, nearest_outside, parts_of_nodes
+from isentropic.kernels.neighbors.boxes import (
+    boxes_of,
+    closer_outside,
+    nearest_outside,
+    parts_of_nodes,
+    split_rows,
+)
 from naive import naive_nearest_outside
 
 seeds = st.integers(0, 2**32 - 1)

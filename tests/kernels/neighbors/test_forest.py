@@ -5,7 +5,7 @@ import pytest
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.neighbors.forest import BY_CAPPED, BY_CODES, BY_PRODUCTS, _draw, _part, plant
+from isentropic.kernels.neighbors.descent import BY_CAPPED, BY_CODES, BY_PRODUCTS, _draw, _part, plant
 
 # With the JIT off, numpy tells that a product of counters leaves its 64 bits, as it should.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic.kernels.neighbors.replaced_lists import replaced_lists
+from isentropic.kernels.neighbors.nearest import replaced_lists
 
 
 @pytest.mark.parametrize("n_workers", [1, 3])

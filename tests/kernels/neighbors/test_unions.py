@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assertions import assert_same_bits, assert_same_edges
 from isentropic.kernels._jit import threads
-from isentropic.kernels.neighbors.unions import joined_rows, joined_sizes
+from isentropic.kernels.neighbors.nearest import joined_rows, joined_sizes
 from naive import edges_of, naive_average, naive_union
 
 

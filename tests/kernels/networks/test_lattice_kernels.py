@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isentropic.kernels.networks.lattices import expected_places, responsibilities
+from isentropic.kernels.networks import expected_places, responsibilities
 
 
 def test_shares_and_places():

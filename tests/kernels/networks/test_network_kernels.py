@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
-from isentropic.kernels.networks.adam import adam_step
-from isentropic.kernels.networks.layers import write_layer
+from isentropic.kernels.networks import adam_step, write_layer
 
 ACTIVATIONS = {0: lambda x: x, 1: lambda x: np.maximum(x, 0.0), 2: np.tanh, 3: expit}
 

@@ -8,8 +8,7 @@ from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.pairs import degrees as kernels
 from isentropic.kernels.pairs.degrees import paired_distances, row_attractions
-from isentropic.kernels.rows.row_costs import DEGREES
-from isentropic.kernels.rows.row_descent import settle_rows
+from isentropic.kernels.rows.row_descent import DEGREES, settle_rows
 from isentropic.objectives import AllPairs, DrawnPairs, SameDegree
 from naive import condensed, distances
 from naive_degrees import naive_cost, naive_energy, naive_gradient

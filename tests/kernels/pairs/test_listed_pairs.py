@@ -8,8 +8,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.pairs.consistent_pairs import consistent_pairs
-from isentropic.kernels.pairs.listed_stress import listed_stress
+from isentropic.kernels.pairs.pair_stress import consistent_pairs, listed_stress
 from isentropic.objectives import ListedPairs, ListedStress
 from naive_curvilinear import naive_consistent, naive_stress
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.isotonic import isotonic_regression
 
-from isentropic.kernels.pairs import stress as kernels
+from isentropic.kernels.pairs import pair_stress as kernels
 from isentropic.kernels.pairs.monotone import pool_adjacent_violators, sort_within, spread_pools
 from isentropic.objectives import AllPairs, DrawnPairs, MonotoneStress
 from naive import condensed, distances

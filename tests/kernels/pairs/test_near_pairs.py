@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isentropic.kernels.pairs.near_pairs import kth_smallest, near_weights
+from isentropic.kernels.pairs.pair_stress import kth_smallest, near_weights
 from naive import condensed, distances
 
 

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist, squareform
 
-from isentropic.kernels.layouts.partners import draw_beyond, draw_others
+from isentropic.kernels.layouts.epochs import draw_beyond, draw_others
 from isentropic.kernels.pairs.curvilinear import curvilinear_epoch, settle_within
 from isentropic.kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
-from isentropic.kernels.rows.stress_rows import stress_starts
+from isentropic.kernels.rows.row_gradients import stress_starts
 from naive_curvilinear import naive_curvilinear_epochs
 
 RNG = np.random.default_rng(0)

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import choice
-from isentropic.kernels.pairs import stress as kernels
-from isentropic.kernels.pairs.stress import pair_term
+from isentropic.kernels.pairs import pair_stress as kernels
+from isentropic.kernels.pairs.pair_stress import pair_term
 from isentropic.objectives import AllPairs, DrawnPairs, Stress, weight_floor
 from naive import condensed, distances
 from naive_stress import naive_stress

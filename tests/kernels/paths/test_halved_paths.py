@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import squareform
 
 from isentropic.kernels.distances.condensed import condensed_starts
-from isentropic.kernels.paths.halved_paths import halved_paths, wave_orders
+from isentropic.kernels.paths.growing_paths import halved_paths, wave_orders
 from isentropic.kernels.paths.paths import LANES
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from test_paths import plain_dijkstra, random_graph
 
-from isentropic.kernels.paths.near_paths import nearest_by_paths
+from isentropic.kernels.paths.paths import nearest_by_paths
 
 GRAPHS = {
     "sparse": random_graph(40, 90, 0, weight=lambda r: r.uniform(0.1, 2)),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic.kernels.paths.repaired_paths import repaired_paths
+from isentropic.kernels.paths.growing_paths import repaired_paths
 
 
 def plain_closure(W):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isentropic.kernels.ranks import buckets as kernels
+from isentropic.kernels.ranks import inversions as kernels
 
 
 @pytest.mark.parametrize(("key", "cell"), [(0, 0), (100, 0), (101, 0), (107, 0), (108, 1), (10**9, 65535)])

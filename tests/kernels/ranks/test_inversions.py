@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.ranks import inversions as kernels
-from isentropic.kernels.ranks.buckets import cell_counts
+from isentropic.kernels.ranks.inversions import cell_counts
 
 SMALL, LARGE = np.empty(0, np.uint16), np.empty(0, np.int32)
 counters = pytest.mark.parametrize("like", [SMALL, LARGE], ids=["uint16", "int32"])

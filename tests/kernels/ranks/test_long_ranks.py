@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.radix import bit_length
-from isentropic.kernels.ranks import long_ranks as kernels
+from isentropic.kernels.ranks import inversions as kernels
+from isentropic.kernels.sorting import bit_length
 from naive import naive_average_ranks, naive_order_counts
 
 numbers = st.one_of(

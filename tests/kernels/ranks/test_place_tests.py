@@ -1,6 +1,6 @@
 import numpy as np
 
-from isentropic.kernels.ranks.place_tests import place_tests
+from isentropic.kernels.ranks.coranks import place_tests
 
 
 def test_places_that_suit_a_row_as_well_are_counted(rng):

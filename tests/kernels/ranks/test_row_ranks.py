@@ -8,12 +8,12 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.kernels import radix
+from isentropic.kernels import sorting as radix
 from isentropic.kernels._jit import threads
 from isentropic.kernels.distances.euclidean import TILE, tiled_distances
-from isentropic.kernels.radix import row_orders
 from isentropic.kernels.ranks import row_ranks
 from isentropic.kernels.ranks.row_ranks import compare_points, compare_rows
+from isentropic.kernels.sorting import row_orders
 from isentropic.quality.ranks.rank_sums import NEAR
 from naive import (
     distances,

@@ -6,8 +6,8 @@ from scipy.stats import norm
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import choice, threads
-from isentropic.kernels.rows import row_costs
-from isentropic.kernels.rows.row_costs import (
+from isentropic.kernels.rows import row_descent as row_costs
+from isentropic.kernels.rows.row_descent import (
     DEGREES,
     FUZZY,
     GAUSSIANS,
@@ -17,8 +17,8 @@ from isentropic.kernels.rows.row_costs import (
     STUDENT,
     TRIPLETS,
     evaluate,
+    settle_rows,
 )
-from isentropic.kernels.rows.row_descent import settle_rows
 
 EVERY = np.empty(0, np.int64)
 

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 
 from isentropic import DDHDS
 from isentropic._core.errors import InvalidInputError
-from isentropic.kernels.pairs.stress import NEAR_GAPS
+from isentropic.kernels.pairs.pair_stress import NEAR_GAPS
 from isentropic.objectives import AllPairs, Stress
 from naive_curvilinear import naive_ddhds
 

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist, squareform
 
 import laws
 from isentropic import Momentum
+from isentropic._core.runtime import seeded
 from isentropic.embedding.embedder import Embedder
 from isentropic.embedding.maps.row_optimizer import NearestRows
 from isentropic.embedding.training_data import training_data
@@ -19,7 +20,6 @@ from isentropic.methods.distance.pairs import (
     optimizer_of,
     paired_rows,
     reference_rows,
-    seeded,
 )
 
 

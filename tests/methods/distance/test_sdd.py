@@ -13,8 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from isentropic import SDD, Geodesic, Momentum, MultiSDD, ParameterFreeSDD, Pnn, config_context, make
 from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError, MemoryBudgetError
-from isentropic.embedding.distance_correlation import distance_tau
-from isentropic.embedding.row_distances import Distances
+from isentropic.embedding.row_distances import Distances, distance_tau
 
 ATTACKS = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))
 IRIS, CANCER, WINE = load_iris().data, load_breast_cancer().data, load_wine().data

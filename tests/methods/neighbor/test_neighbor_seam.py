@@ -19,8 +19,7 @@ from isentropic._core.state import Array, Sub
 from isentropic.affinities import neighbor_graph
 from isentropic.embedding.embedder import Embedder
 from isentropic.embedding.maps.row_optimizer import NearestRows
-from isentropic.embedding.part import Part
-from isentropic.embedding.training_data import training_data
+from isentropic.embedding.training_data import Part, training_data
 from isentropic.methods.neighbor.student import initial_embedding, merged_embedding, neighbor_lists
 from isentropic.neighbors import nearest_neighbors
 from naive_walks import naive_diffusion, naive_walk

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from isentropic.methods.neural.drawn_edges import DrawnEdges, matching
+from isentropic.methods.neural.parametric import DrawnEdges, matching
 
 
 def graph(rng, n=30):

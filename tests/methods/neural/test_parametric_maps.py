@@ -11,8 +11,7 @@ from assertions import assert_same_bits
 from isentropic import InvalidInputError, IsentropicWarning, ParametricTSNE, ParametricUMAP
 from isentropic.embedding.maps.network import Layers
 from isentropic.methods.neural import parametric
-from isentropic.methods.neural.drawn_edges import matching
-from isentropic.methods.neural.parametric import DrawnPairs, PairLesson
+from isentropic.methods.neural.parametric import DrawnPairs, PairLesson, matching
 from isentropic.methods.neural.training import ScaledRows
 from isentropic.objectives import StudentNeighbors
 from naive_neighbours import naive_student

@@ -4,15 +4,16 @@ A model file is a zip of JSON and plain arrays, nothing that runs: see :mod:`.mo
 checksum of all its bytes, which is compared before anything is rebuilt. Loading rebuilds the methods of the
 registry, each as it declares its state, never what the file asks for.
 
-Methods that are not made of parts yet are written by skops, with one more member, ``isentropic.json``: the
-format number, the versions that wrote it and what the caller adds.
+The checksum, SHA-256, is the comment of the zip archive, so that any program still opens the file. It finds
+damage and careless edits. It is no signature: whoever computes it anew is believed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import platform
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_STORED, ZipFile
@@ -21,32 +22,15 @@ from ... import __version__
 from ..errors import FileFormatError, InvalidInputError, IsentropicError, MemoryBudgetError, require
 from ..files import atomic_write, path_of
 from ..runtime import require_memory
-from ..state import StateError, estimators, is_fitted, is_model, require_state, uses_parts
-from ..values import STAGES, NeighborGraph, Neighbors
-from .archive import ArchiveReader, OutdatedModelError, parsed, unpacked_size
-from .checksum import ChecksumError, has_checksum, write_checksum
+from ..state import StateError, is_fitted, is_model, require_state
 from .model_file import MEMBER, ModelReader, ModelWriter, UntrustedTypeError
 
-FORMAT = 2  # of skops
-PARTS_FORMAT = 3
-_WITHOUT_CHECKSUM = 1  # the format of files that end in none
-HEADER = "isentropic.json"
+FORMAT = 1
+_JSON_COST = 40  # bytes of memory that a byte of JSON may take as objects
+_MARK = b"sha256:"
+_DIGITS = 2 * hashlib.sha256().digest_size
+_BLOCK = 2**20  # bytes
 
-# The modules of the values that a model may hold, by the names of the classes; no class has two.
-VALUES = {
-    **{kind.__name__: kind.__module__ for kind in (*STAGES.values(), NeighborGraph, Neighbors)},
-    "InnerProduct": "isentropic.affinities.graph_weights",
-    **dict.fromkeys(("ClassGaussians", "WideGaussians"), "isentropic.dissimilarities.classes"),
-    **dict.fromkeys(
-        ("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.class_dissimilarities"
-    ),
-    "SparseRows": "isentropic._core.sparse_rows",
-    "GowerUnits": "isentropic.distances.gower",
-    "KnownRows": "isentropic.embedding.input_rows",
-    "Layers": "isentropic.embedding.maps.network",
-    "Scaling": "isentropic.linalg.scaling",
-    **dict.fromkeys(("Selection", "Trial"), "isentropic.selection.parameter_search"),
-}
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."
 
@@ -62,7 +46,7 @@ def save(model: Any, path: str | Path, *, extra: dict[str, Any] | None = None) -
     >>> import isentropic, numpy as np, tempfile, pathlib
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
     >>> model = isentropic.make("pca").fit(X)
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.skops"
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.isentropic"
     >>> isentropic.save(model, file)
     >>> bool(np.all(isentropic.load(file).transform(X) == model.transform(X)))
     True
@@ -76,22 +60,10 @@ def save(model: Any, path: str | Path, *, extra: dict[str, Any] | None = None) -
         require_state(model)
     except StateError as error:  # what would not load is not saved
         raise InvalidInputError(f"The model cannot be saved: {error}. Fit it again.") from error
-    of_parts = any(uses_parts(type(each)) for each in (model, *vars(model).values()))
-    header = {"format": PARTS_FORMAT if of_parts else FORMAT, "versions": _versions(), "extra": extra or {}}
+    header = {"format": FORMAT, "versions": _versions(), "extra": extra or {}}
     with atomic_write(path) as file:
-        if of_parts:
-            ModelWriter(file).write(model, header)
-        else:
-            _write_by_skops(model, file, header)
-        write_checksum(file)
-
-
-def _write_by_skops(model: Any, file: IO[bytes], header: dict[str, Any]) -> None:
-    from skops import io as skops_io
-
-    skops_io.dump(model, file)
-    with ZipFile(file, "a") as archive:
-        archive.writestr(HEADER, json.dumps(header, indent=2))
+        ModelWriter(file).write(model, header)
+        _write_checksum(file)
 
 
 def load(path: str | Path) -> Any:
@@ -108,17 +80,17 @@ def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
     try:
         with open(path_of(path), "rb") as file:
             _require_archive(file, path)
-            checked = has_checksum(file)
+            checked = _has_checksum(file)
             with ZipFile(file) as archive:
-                require_memory(unpacked_size(archive), f"The model {path}", "Load it where there is more.")
+                require_memory(_unpacked_size(archive), f"The model {path}", "Load it where there is more.")
                 header = _header(archive, path, checked)
-                return _model(archive, header), header["extra"]
+                model = ModelReader(archive, header).read()
+                require_state(model)
+                return model, header["extra"]
     except IsentropicError:
         raise
     except (ChecksumError, UntrustedTypeError) as error:
         raise FileFormatError(refusal(path, str(error))) from error
-    except OutdatedModelError as error:
-        raise FileFormatError(refusal(path, str(error), _OTHER_VERSION)) from error
     except StateError as error:
         next_step = _OTHER_VERSION if error.missing else _AGAIN
         raise FileFormatError(refusal(path, f"it is damaged ({error})", next_step)) from error
@@ -147,38 +119,48 @@ def _require_archive(file: IO[bytes], path: str | Path) -> None:
         raise FileFormatError(refusal(path, "it is a file of another kind"))
 
 
+def _unpacked_size(archive: ZipFile) -> int:
+    """Bytes of memory that reading may take. Each member is read once, however many parts name it."""
+    members = archive.infolist()
+    text = sum(member.file_size for member in members if member.filename.endswith(".json"))
+    return 2 * sum(member.file_size for member in members) + _JSON_COST * text
+
+
 def _header(archive: ZipFile, path: str | Path, checked: bool) -> dict[str, Any]:
     """What the file says of itself. ``checked``: it ends in a checksum, and is as it was written."""
     names = archive.namelist()
-    member = MEMBER if MEMBER in names else HEADER
-    if member not in names:
+    if MEMBER not in names:
         raise FileFormatError(refusal(path, "another program wrote it"))
     if len(set(names)) < len(names):
         raise StateError("", "has two members of one name")
-    newest = PARTS_FORMAT if member == MEMBER else FORMAT
-    header: dict[str, Any] = parsed(archive.read(member))
+    header: dict[str, Any] = json.loads(archive.read(MEMBER), object_pairs_hook=_distinct)
     try:
         number, writer, extra = header["format"], header["versions"]["isentropic"], header["extra"]
     except (KeyError, TypeError) as error:
-        raise StateError(member, f"has no format, versions or extra ({error!r})") from error
+        raise StateError(MEMBER, f"has no format, versions or extra ({error!r})") from error
     if type(number) is not int or number < 1 or type(extra) is not dict:
-        raise StateError(member, "must have a positive number as its format and a dictionary as its extra")
-    if number > newest:
+        raise StateError(MEMBER, "must have a positive number as its format and a dictionary as its extra")
+    if number > FORMAT:
         raise FileFormatError(
-            f"{path} must have a model format up to {newest}, got {number}. It was saved by isentropic "
+            f"{path} must have a model format up to {FORMAT}, got {number}. It was saved by isentropic "
             f"{writer}: install that version or a later one."
         )
-    if number > _WITHOUT_CHECKSUM and not checked:
+    if not checked:
         raise FileFormatError(refusal(path, "its checksum is missing: it was cut off or edited"))
-    if member == MEMBER:
-        _require_stored(archive, number)
+    _require_stored(archive)
     return header
 
 
-def _require_stored(archive: ZipFile, number: int) -> None:
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of readers, some take the first of two equal keys and some the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key of its JSON comes twice")
+    return found
+
+
+def _require_stored(archive: ZipFile) -> None:
     """Members are as large as they say, and none lies in another: the file bounds what reading it takes."""
-    if number != PARTS_FORMAT:
-        raise StateError(MEMBER, f"must have the format {PARTS_FORMAT}, got {number}")
     members = archive.infolist()
     stored = all(one.compress_type == ZIP_STORED and one.compress_size == one.file_size for one in members)
     size = sum(one.file_size for one in members)
@@ -186,34 +168,49 @@ def _require_stored(archive: ZipFile, number: int) -> None:
         raise StateError("", "has members that are larger than the file")
 
 
-def _model(archive: ZipFile, header: dict[str, Any]) -> Any:
-    if "model" in header:
-        model = ModelReader(archive, header).read()
-    else:
-        model = ArchiveReader(archive, _trusted).read()
-    if not is_model(type(model)):
-        kind = type(model)
-        raise UntrustedTypeError(f"{kind.__module__}.{kind.__name__}")
-    require_state(model)
-    return model
-
-
-def _trusted(name: str) -> type | None:
-    """The class of this name, if it is one of ours that a model may hold.
-
-    It is found by its own name: in which module it stood when the file was written does not matter, so that
-    modules can move. Nothing that a file names is imported.
-    """
-    package, kind = name.partition(".")[0], name.rpartition(".")[2]
-    module = VALUES.get(kind) or estimators().get(kind)
-    if module is None or module.partition(".")[0] != package:
-        return None
-    found: type = getattr(import_module(module), kind)
-    return found
-
-
 def _versions() -> dict[str, str]:
     from importlib.metadata import version
 
-    libraries = {name: version(name) for name in ("numpy", "scikit-learn", "skops")}
+    libraries = {name: version(name) for name in ("numpy", "scikit-learn")}
     return {"isentropic": __version__, "python": platform.python_version(), **libraries}
+
+
+# ---- the checksum ------------------------------------------------------------------------------
+
+
+class ChecksumError(ValueError):
+    """A file is not as it was written."""
+
+    def __init__(self) -> None:
+        super().__init__("its content does not match its checksum: it was damaged or edited")
+
+
+def _write_checksum(file: IO[bytes]) -> None:
+    """End a zip archive, open for reading and writing, with the checksum of its bytes."""
+    with ZipFile(file, "a") as archive:
+        archive.comment = _MARK + b"0" * _DIGITS
+    end = file.seek(-_DIGITS, os.SEEK_END)
+    digits = _checksum(file, end)
+    file.seek(end)
+    file.write(digits)
+
+
+def _has_checksum(file: IO[bytes]) -> bool:
+    """Whether a file ends in a checksum; raises :class:`ChecksumError` for one of other content."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _DIGITS - len(_MARK)))
+    mark, digits = file.read(len(_MARK)), file.read()
+    if mark != _MARK:
+        return False
+    if digits != _checksum(file, size - _DIGITS):
+        raise ChecksumError
+    return True
+
+
+def _checksum(file: IO[bytes], end: int) -> bytes:
+    """Of the first ``end`` bytes, as digits."""
+    found, left = hashlib.sha256(), file.seek(0) + end
+    while left and (block := file.read(min(left, _BLOCK))):
+        found.update(block)
+        left -= len(block)
+    return found.hexdigest().encode()

@@ -25,7 +25,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy
 
-from ..parameters import Parameter
+from ..arguments import Parameter
 from ..specs import Dict, Each, FieldSpec, Maybe, OneOf, StateError, Tuple
 from ..state import (
     Model,
@@ -33,11 +33,12 @@ from ..state import (
     Sub,
     Value,
     attributes,
-    declared,
     defaults,
     estimator_name,
     estimator_named,
+    field_specs,
     inside,
+    parameter_specs,
 )
 from ..values import STAGES, Neighbors
 
@@ -64,9 +65,9 @@ def buildable(kind: type) -> dict[str, type]:
     waiting = [kind]
     while waiting:
         owner = waiting.pop()
-        specs = [*declared(owner).values()]
+        specs = [*field_specs(owner).values()]
         if owner is kind:
-            parameters, names = declared(owner, "_parameters"), signature(owner).parameters
+            parameters, names = parameter_specs(owner), signature(owner).parameters
             specs += [parameters.get(name, Plain()) for name in names]
         for named in (each for spec in specs for each in _classes(spec)):
             if found.setdefault(named.__name__, named) is not named:
@@ -94,7 +95,7 @@ def _classes(spec: FieldSpec) -> Iterator[type]:
 
 @cache
 def _holds_models(kind: type) -> bool:
-    specs = (*declared(kind).values(), *declared(kind, "_parameters").values())
+    specs = (*field_specs(kind).values(), *parameter_specs(kind).values())
     return any(isinstance(inner, Model) for spec in specs for inner in (spec, getattr(spec, "kind", None)))
 
 
@@ -122,7 +123,7 @@ class ModelWriter:
             "parameters": {name: self._value(held[name]) for name in parameters if name in held},
             "fitted": {
                 name: self._value(held[name])
-                for name in declared(type(model))
+                for name in field_specs(type(model))
                 if name in held and name not in parameters
             },
         }

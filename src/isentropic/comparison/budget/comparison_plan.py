@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..._core.values import Integers
-from ...distances import Metric, is_gower
+import numpy as np
+
+from ..._core.values import Floats, Integers, Table
+from ...distances import Metric, is_gower, rows_of
 from ...registry import METHODS
 from ..evaluation.candidates import Candidate, Methods, as_candidates
 from ..evaluation.data import Data
@@ -16,7 +18,6 @@ from ..evaluation.duplicate_rows import DuplicateRows
 from ..presets import LARGE, MIXED, MIXED_SAMPLE_ROWS, SAMPLE_ROWS, Preset, methods_of
 from .cost_model import SAMPLE_SHARE, TimeLimit, measure_unit_cost, rows_in_time
 from .progress import ALL_ROWS, step_kinds
-from .stratified_sample import strata_of, stratified_rows
 
 MostRows = int | None | Literal["auto"]
 
@@ -129,3 +130,62 @@ def _for_large_tables(methods: Sequence[str]) -> tuple[tuple[str, ...], tuple[st
     others = [name for name in methods if METHODS[name].max_rows <= LARGE]
     note = f"Not compared, as they are made for fewer rows: {', '.join(others)}."
     return tuple(name for name in methods if name not in others), (note,) if others else ()
+
+
+# ---- Stratified samples of rows: in proportion from each class, or from each tenth of a column ----
+
+
+_TENTHS = 10
+
+
+def stratified_rows(strata: Integers, most: int, seed: int) -> Integers:
+    """Sample ``most`` rows from all strata in proportion, at least one of each; in order.
+
+    Of the same strata and seed, fewer rows are among those that are more.
+
+    >>> import numpy as np
+    >>> found = stratified_rows(np.array([0, 0, 0, 0, 0, 1]), 3, seed=0)
+    >>> len(found), 5 in found
+    (3, True)
+    """
+    n = len(strata)
+    if n <= most:
+        return np.arange(n)
+    random = np.random.default_rng(seed)
+    # Rows in random order within their stratum, placed evenly from 0 to 1: the first `most` of all have each
+    # stratum in proportion. The first row of every stratum comes before everything else.
+    order = random.permutation(n)
+    order = order[np.argsort(strata[order], kind="stable")]
+    sizes = np.bincount(strata)
+    sizes = sizes[sizes > 0]
+    within = np.concatenate([np.arange(size) for size in sizes])
+    place = (within + 0.5) / np.repeat(sizes, sizes)
+    place[within == 0] = 0.0
+    return np.sort(order[np.argsort(place, kind="stable")[:most]])
+
+
+def strata_of(X: Floats, classes: Integers | None, target: Floats | None = None) -> Integers:
+    """Strata of the rows: classes; without them tenths of the target, or of the column that varies most.
+
+    Rows of no class, -1, are a stratum too.
+    """
+    if classes is not None:
+        codes = np.asarray(classes, np.int64)
+        return codes - min(0, int(codes.min()))
+    numbers = target
+    if numbers is None:  # what is missing counts as 0
+        numbers = X[:, int(np.argmax(np.nan_to_num(np.nanvar(X, axis=0))))]
+    numbers = np.nan_to_num(numbers)
+    borders = np.quantile(numbers, np.linspace(0, 1, _TENTHS + 1)[1:-1])
+    return np.searchsorted(borders, numbers)
+
+
+def select_rows(table: Table, rows: Integers) -> Table:
+    """Select rows of a table, in the given order."""
+    return replace(
+        table,
+        X=np.ascontiguousarray(rows_of(table.X, rows, table.metric)),
+        y=None if table.y is None else table.y[rows],
+        row_names=tuple(table.row_names[row] for row in rows),
+        other_columns=None if table.other_columns is None else table.other_columns.iloc[rows],
+    )

@@ -20,9 +20,8 @@ from ..evaluation.candidates import Candidate, json_params
 from ..evaluation.fitting import Fit, fit_and_map, time_fit
 from ..evaluation.method_evaluation import STOPPED, Evaluation
 from ..evaluation.row_diagnostics import with_row_tests
-from ..evaluation.runs import Run
+from ..evaluation.runs import Run, RunCache, parameter_key
 from ..presets import Preset
-from ..run_cache import RunCache, parameter_key
 from .cost_model import (
     LONG_BUDGET,
     Estimate,

@@ -19,8 +19,8 @@ from ...dissimilarities import class_gaussians, posterior
 from ...distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name, rows_of
 from ...tables.class_labels import as_labels, compared_classes, unlabelled_as_nan
 from ..explain.column_relation import column_relation
-from ..run_cache import fingerprint
 from .fitting import Accuracy, Split, accuracy_between, accuracy_interval
+from .runs import fingerprint
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,10 +23,9 @@ from ..._core.values import Floats, Integers
 from ...distances import is_gower
 from ...quality.class_measures import cohen_kappa
 from ...tables.class_labels import compared_classes
-from ..run_cache import RunCache, fingerprint, parameter_key, run_key
 from .data import Data
 from .fitting import Split, held_out_accuracy, knn_vote
-from .runs import LabelTest, Run
+from .runs import LabelTest, Run, RunCache, fingerprint, parameter_key, run_key
 
 PROTOCOLS = ("honest", "published")
 SCORES = ("accuracy", "kappa")

@@ -18,16 +18,15 @@ from ...quality import Quality, assess, baseline
 from ...quality.maps.map_differences import jackknife_measures
 from ...quality.measures import verdict_measures
 from ...selection import Selection, select
+from ..budget.comparison_plan import strata_of, stratified_rows
 from ..budget.progress import Progress, count_steps, parameter_sets
-from ..budget.stratified_sample import strata_of, stratified_rows
 from ..presets import Preset
-from ..run_cache import RunCache, parameter_key, run_key
 from .candidates import Candidate, json_params, parameters_text
 from .data import Data
 from .fitting import Fit, time_fit
 from .label_tests import with_accuracy, with_label_test
 from .row_diagnostics import false_neighbor_rate, with_jumps, with_other_seeds, with_row_tests
-from .runs import FOR_MEMORY, Run
+from .runs import FOR_MEMORY, Run, RunCache, parameter_key, run_key
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows

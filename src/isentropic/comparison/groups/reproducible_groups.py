@@ -18,7 +18,7 @@ from ..._core.values import Floats, Integers, Table
 from ...distances import Metric, checked_metric, euclidean_rows, is_gower
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
-from ..budget.stratified_sample import select_rows
+from ..budget.comparison_plan import select_rows
 from ..evaluation.runs import Run
 from ..explain.explanation import Difference, Explanation
 from .cluster_tree import (

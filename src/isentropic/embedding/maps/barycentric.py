@@ -11,8 +11,7 @@ from ..._core.specs import Array, Double, Flag, StateError, Whole
 from ..._core.state import Sub
 from ...affinities import barycentric_weights
 from ...neighbors import RowIndex
-from ..part import Part
-from ..training_data import TrainingData
+from ..training_data import Part, TrainingData
 from .embedded_rows import EmbeddedRows
 
 

@@ -16,8 +16,7 @@ from ..._core.errors import IsentropicWarning, warn
 from ..._core.specs import Array, StateError
 from ..._core.state import Sub
 from ...neighbors import RowIndex
-from ..part import Part
-from ..training_data import TrainingData
+from ..training_data import Part, TrainingData
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,7 @@ from ...kernels._jit import threads
 from ...kernels.rows.placement import through_neighbors
 from ...linalg import Scaling
 from ...neighbors import Entries, RowIndex, conformal_entries, entry_lists, warn_of_isolated
-from ..part import Part
-from ..training_data import TrainingData
+from ..training_data import Part, TrainingData
 
 _ROWS = 256  # new rows whose distances to all rows of the graph are held together
 

@@ -12,11 +12,10 @@ from ..._core.specs import Array, Double, Maybe
 from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...kernels._jit import threads
-from ...kernels.networks.lattices import expected_places
+from ...kernels.networks import expected_places
 from ...linalg.centred import CentredRows
 from ...neighbors import RowIndex
-from ..part import Part
-from ..training_data import TrainingData
+from ..training_data import Part, TrainingData
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from ..._core.state import Sub
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...linalg import fixed_signs
-from ..part import Part
-from ..training_data import TrainingData
+from ..training_data import Part, TrainingData
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,8 @@ from ..._core.runtime import row_blocks
 from ..._core.specs import Array, Double, Each, Size, StateError, Text, Whole
 from ..._core.state import Sub, Value
 from ...kernels._jit import threads
-from ...kernels.networks.layers import write_layer
-from ..part import Part
-from ..training_data import TrainingData
+from ...kernels.networks import write_layer
+from ..training_data import Part, TrainingData
 
 # --------------------------------------------------------------------------------------------------
 # Fully connected layers: forward, and backward by the chain rule, in numpy; one row at a time by a

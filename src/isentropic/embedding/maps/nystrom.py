@@ -20,8 +20,7 @@ from ...distances import LARGEST, rows_per_block
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...neighbors import Entries, entry_lists, warn_of_isolated
-from ..part import Part
-from ..training_data import TrainingData
+from ..training_data import Part, TrainingData
 from .embedded_rows import EmbeddedRows
 
 ALTERNATES = 1e-6  # an eigenvalue of the walk below this one has no step that could be undone

@@ -19,9 +19,8 @@ from ..._core.state import Sub, Value
 from ..._core.values import GraphMetric, NeighborGraph
 from ...distances import rows_per_block
 from ...neighbors import lists_in_rows
-from ..part import Part
 from ..row_distances import Distances, OverGraph, built, over_graph
-from ..training_data import TrainingData
+from ..training_data import Part, TrainingData
 
 _ROWS = 256  # new rows at a time
 

@@ -1,14 +1,18 @@
-"""One epoch of a layout by negative sampling: every row moves by what it gathers from the last positions.
-
-Nothing is written but a row's own place and speed, so that an epoch is the same on any number of threads.
-"""
+"""Epochs over the sampled edges of UMAP, pairs of PaCMAP and triplets of TriMap."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..draws import drawn_below, drawn_key, next_key
+from ..elementary import drawn_below, drawn_key, next_key
+from ..networks import MEAN, SQUARE
+
+# --------------------------------------------------------------------------------------------------
+# One epoch of a layout by negative sampling: every row moves by what it gathers from the last positions.
+#
+# Nothing is written but a row's own place and speed, so that an epoch is the same on any number of threads.
+
 
 _ROWS = 64  # that a thread takes at a time
 STEPS = 64  # entries of the table of forces for every doubling of a squared distance
@@ -107,3 +111,231 @@ def fuzzy_slopes(Z, indptr, indices, weights, degrees, forces, seed, epoch, draw
             _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
             for c in range(d):
                 out[i, c] = -total[c]
+
+
+# ---- One step of a layout over fixed pairs: every row gathers its forces and takes a step of Adam's ----
+#
+# A pair stands in the lists of both of its rows, so that a thread writes nothing but its own row.
+
+
+_BETA1, _BETA2 = np.float32(MEAN), np.float32(SQUARE)
+_ONE = np.float32(1.0)
+_LEAST = np.float32(1e-7)
+
+
+@kernel
+def adam(i, d, Z, memory, out, gradient, rate):
+    """Adam's step of row i; ``rate`` has the corrections of both means."""
+    for c in range(d):
+        memory[0, i, c] += (_ONE - _BETA1) * (gradient[c] - memory[0, i, c])
+        memory[1, i, c] += (_ONE - _BETA2) * (gradient[c] * gradient[c] - memory[1, i, c])
+        out[i, c] = Z[i, c] - rate * memory[0, i, c] / (np.sqrt(memory[1, i, c]) + _LEAST)
+
+
+@kernel
+def _slopes(i, d, Z, start, stop, partners, amount, half, gradient):
+    """Add ``amount / (half + 1 + r^2)^2 (z_i - z_j)`` of the pairs in a range."""
+    for e in range(start, stop):
+        j = partners[e]
+        square = half + _ONE
+        for c in range(d):
+            gap = Z[i, c] - Z[j, c]
+            square += gap * gap
+        force = amount / (square * square)
+        for c in range(d):
+            gradient[c] += force * (Z[i, c] - Z[j, c])
+
+
+@kernel
+def _pair_row(i, d, Z, memory, out, starts, partners, amounts, halves, gradient, rate):
+    for c in range(d):
+        gradient[c] = np.float32(0.0)
+    for kind in range(len(amounts)):
+        if amounts[kind] != 0.0:
+            _slopes(i, d, Z, starts[i, kind], starts[i, kind + 1], partners, amounts[kind], halves[kind],
+                    gradient)  # fmt: skip
+    adam(i, d, Z, memory, out, gradient, rate)
+
+
+@parallel_kernel
+def pair_epoch(Z, memory, out, starts, partners, amounts, halves, rate):
+    """Move every row by its pairs: those of kind t are ``partners[starts[i, t] : starts[i, t + 1]]``.
+
+    The gradient of a pair is ``amounts[t] / (halves[t] + 1 + r^2)^2`` times the gap. Single precision.
+    """
+    n, d = Z.shape
+    for block in rows((n + _ROWS - 1) // _ROWS):
+        gradient = np.empty(d, np.float32)
+        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
+            if d == 2:  # as a constant, the dimension costs nothing
+                _pair_row(i, 2, Z, memory, out, starts, partners, amounts, halves, gradient, rate)
+            else:
+                _pair_row(i, d, Z, memory, out, starts, partners, amounts, halves, gradient, rate)
+
+
+# --------------------------------------------------------------------------------------------------
+# One step of a layout over fixed triplets: a row gathers the forces of all triplets that it takes part
+# in.
+#
+# Those that it leads stand in its own list, those that it is the near or the far row of in a list by that
+# row.
+
+
+_NONE = np.float32(0.0)
+_MORE, _LESS, _LEAST_GAIN = (
+    np.float32(0.2),
+    np.float32(0.8),
+    np.float32(0.01),
+)  # of gains (delta-bar-delta)
+
+
+@kernel
+def _square(d, Z, i, j):
+    """``1 + |z_i - z_j|^2``."""
+    square = _ONE
+    for c in range(d):
+        gap = Z[i, c] - Z[j, c]
+        square += gap * gap
+    return square
+
+
+@kernel
+def _led(i, d, Z, near, far, weights, gradient):
+    """Add ``w (b (z_i - z_j) - a (z_i - z_k)) / (a + b)^2`` of the triplets that row i leads."""
+    for t in range(near.shape[1]):
+        weight = weights[i, t]
+        if weight > _NONE:
+            j, k = near[i, t], far[i, t]
+            a, b = _square(d, Z, i, j), _square(d, Z, i, k)
+            force = weight / ((a + b) * (a + b))
+            for c in range(d):
+                gradient[c] += force * (b * (Z[i, c] - Z[j, c]) - a * (Z[i, c] - Z[k, c]))
+
+
+@kernel
+def _taken(r, d, Z, starts, leaders, others, shares, gradient):
+    """Add the forces of triplets that row r is the near or, where the weight is negative, the far row of.
+
+    The factor is ``b / (a + b)^2`` or ``a / (a + b)^2``: of both the square of the other one.
+    """
+    for e in range(starts[r], starts[r + 1]):
+        i = leaders[e]
+        mine, other = _square(d, Z, i, r), _square(d, Z, i, others[e])
+        force = shares[e] * other / ((mine + other) * (mine + other))
+        for c in range(d):
+            gradient[c] += force * (Z[r, c] - Z[i, c])
+
+
+@kernel
+def _step(i, d, Z, memory, out, gradient, rate, momentum, ahead):
+    """Nesterov's step with gains: Z and ``out`` hold positions that look ahead by the momentum."""
+    for c in range(d):
+        speed, gain = (
+            memory[0, i, c],
+            _ONE + memory[1, i, c],
+        )  # what is kept is a gain beyond 1
+        same = (speed > _NONE and gradient[c] > _NONE) or (speed < _NONE and gradient[c] < _NONE)
+        both = speed == _NONE and gradient[c] == _NONE
+        gain = max(_LESS * gain, _LEAST_GAIN) if same or both else gain + _MORE
+        place = Z[i, c] - momentum * speed
+        speed = momentum * speed - rate * gain * gradient[c]
+        memory[0, i, c], memory[1, i, c] = speed, gain - _ONE
+        out[i, c] = place + speed + ahead * speed
+
+
+@kernel
+def _triplet_row(i, d, Z, memory, out, near, far, weights, starts, leaders, others, shares, gradient, rate,
+                 momentum, ahead):  # fmt: skip
+    for c in range(d):
+        gradient[c] = _NONE
+    _led(i, d, Z, near, far, weights, gradient)
+    _taken(i, d, Z, starts, leaders, others, shares, gradient)
+    _step(i, d, Z, memory, out, gradient, rate, momentum, ahead)
+
+
+@parallel_kernel
+def triplet_epoch(Z, memory, out, near, far, weights, starts, leaders, others, shares, rate, momentum, ahead):
+    """Move every row by its triplets. Single precision.
+
+    Row i leads the triplets (i, near[i, t], far[i, t]) of weight ``weights[i, t]``, none where it is 0, and
+    takes part in those of ``leaders`` from ``starts[i]`` to ``starts[i + 1]``, with ``others`` as third rows.
+    """
+    n, d = Z.shape
+    for block in rows((n + _ROWS - 1) // _ROWS):
+        gradient = np.empty(d, np.float32)
+        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
+            if d == 2:  # as a constant, the dimension costs nothing
+                _triplet_row(i, 2, Z, memory, out, near, far, weights, starts, leaders, others, shares,
+                             gradient, rate, momentum, ahead)  # fmt: skip
+            else:
+                _triplet_row(i, d, Z, memory, out, near, far, weights, starts, leaders, others, shares,
+                             gradient, rate, momentum, ahead)  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows drawn for each row, by counters: a draw depends on the seed, on what it is for, and on the row.
+
+
+@parallel_kernel
+def draw_others(seed, purpose, out):
+    """Fill each row of ``out`` (n, c) with other rows, equally likely."""
+    n, count = out.shape
+    for i in rows(n):
+        key = drawn_key(seed, purpose, i)
+        for t in range(count):
+            key = next_key(key)
+            j = drawn_below(key, n - 1)
+            out[i, t] = j + 1 if j >= i else j
+
+
+@kernel
+def _has(values, count, wanted):
+    found = False
+    for t in range(count):
+        found |= values[t] == wanted
+    return found
+
+
+@kernel
+def _draw_free(key, i, n, near, out):
+    """As :func:`_draw_anew`, from a list of all rows that are free."""
+    free = np.ones(n, np.bool_)
+    free[i] = False
+    for j in near:
+        free[j] = False
+    left = np.flatnonzero(free)
+    for t in range(min(len(out), len(left))):
+        key = next_key(key)
+        at = t + drawn_below(key, len(left) - t)
+        out[t] = left[at]
+        left[at] = left[t]
+    return key
+
+
+@kernel
+def _draw_anew(key, i, n, near, out):
+    """Fill ``out`` with different rows that are neither row i nor in ``near``: draw again until they are."""
+    for t in range(len(out)):
+        j = np.int64(i)
+        while j == i or _has(near, len(near), j) or _has(out, t, j):
+            key = next_key(key)
+            j = drawn_below(key, n)
+        out[t] = j
+    return key
+
+
+@parallel_kernel
+def draw_beyond(seed, purpose, near, lengths, count, out):
+    """``count`` different rows of n for each row i and length k: neither i nor of ``near[i, :k]``.
+
+    ``near`` is (n, most), ``out`` (n, lengths * count), which stays as it is where no rows are left.
+    """
+    n = len(near)
+    for i in rows(n):
+        key = drawn_key(seed, purpose, i)
+        for h in range(len(lengths)):
+            drawn, listed = out[i, h * count : (h + 1) * count], near[i, : lengths[h]]
+            if 2 * (len(listed) + count) > n:
+                key = _draw_free(key, i, n, listed, drawn)
+            else:
+                key = _draw_anew(key, i, n, listed, drawn)

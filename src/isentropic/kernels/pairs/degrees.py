@@ -16,8 +16,8 @@ from .._jit import kernel, parallel_kernel, rows
 from ..distances.condensed import CHUNKS, _chunk_bounds, _row_start
 from ..distances.euclidean import squared_distance
 from ..elementary import weighted_logs
-from .pair_tiles import TILE as _TILE
-from .pair_tiles import gaps, gaps_aside, move_both, move_own
+from .pair_stress import TILE as _TILE
+from .pair_stress import gaps, gaps_aside, move_both, move_own
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
 from ..distances.condensed import _row_start
-from ..radix import order_row, sorting_space
+from ..sorting import order_row, sorting_space
 
 _GUTTMAN_STEPS = 5  # of a new row, towards the distances wanted
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..draws import drawn_below, drawn_key, next_key
+from ..elementary import drawn_below, drawn_key, next_key
 
 _MOVED = 10.0
 _ROUNDS = 30  # of steps along each axis, for a row in a pass

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
 from ..distances.euclidean import TILE, measure_rows
-from ..radix import order_row, sorting_space
+from ..sorting import order_row, sorting_space
 
 _ROUNDING = 1.0 + 1e-9  # distances that differ by less are equal, whatever the unit
 _PARTS = 5  # a near row is in the nearest fifth or the 2k nearest: in many dimensions all are nearly as far

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..dense import cholesky, dot, solve_lower, solve_upper
+from ..elementary import dot
+from .row_descent import FIRST_DAMPING, MOST_STEPS, damped_step, is_hopeless, is_short, next_damping
 
-_MOST_STEPS = 100
-_SHRINK, _GROW = 0.25, 8.0  # of the damping, after a step that went down and after one that did not
 _STARTS = 3  # the candidates that decode to the nearest rows
 
 
@@ -68,33 +67,28 @@ def _settle(x, z, decoder, bent, penalty):
     slope, step, trial = np.empty(d), np.empty(d), np.empty(d)
     value = _decode(x, z, decoder, bent, penalty, units, away)
     damping, trace, fresh = -1.0, 0.0, True
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_STEPS):
         if fresh:
             _linearise(x, z, decoder, bent, penalty, units, away, J, normal, slope)
             trace = 0.0
             for c in range(d):
                 trace += abs(normal[c, c])
-            damping = 1e-3 * trace if damping < 0.0 else damping
-        if not trace > 0.0 or damping > 1e6 * trace:
+            damping = FIRST_DAMPING * trace if damping < 0.0 else damping
+        if not trace > 0.0 or is_hopeless(damping, trace):
             break
-        if np.isnan(cholesky(normal, damping, factor)):
-            damping, fresh = damping * _GROW, False
+        if not damped_step(normal, damping, slope, factor, step):
+            damping, fresh = next_damping(damping, trace, False), False
             continue
-        for c in range(d):
-            step[c] = slope[c]
-        solve_lower(factor, step)
-        solve_upper(factor, step)
         for c in range(d):
             trial[c] = z[c] + step[c]
         lower = _decode(x, trial, decoder, bent, penalty, units, away)
         fresh = lower < value
+        damping = next_damping(damping, trace, fresh)
         if fresh:
+            value = lower
             for c in range(d):
                 z[c] = trial[c]
-            value, damping = lower, max(_SHRINK * damping, 1e-12 * trace)
-        else:
-            damping *= _GROW
-        if dot(step, step, 0, d) <= 1e-22 * (1.0 + dot(z, z, 0, d)):
+        if is_short(dot(step, step, 0, d), dot(z, z, 0, d)):
             break
     return value
 

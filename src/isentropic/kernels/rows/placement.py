@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import parallel_kernel, rows
-from ..draws import mixed
+from ..elementary import mixed
 
 
 @parallel_kernel

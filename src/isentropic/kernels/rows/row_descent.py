@@ -4,14 +4,96 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel, parallel_kernel, rows
-from ..dense import cholesky, solve_lower, solve_upper
-from .row_costs import evaluate
+from .._jit import choice, kernel, parallel_kernel, rows
+from ..elementary import cholesky, solve_lower, solve_upper
+from .neighbor_rows import degrees_cost, gaussians_cost, student_cost, student_field_cost
+from .row_gradients import add_slopes, near_gaps_cost, squared_gap, stress_cost
+
+# --------------------------------------------------------------------------------------------------
+# Costs of one row z among fixed rows Z, which :mod:`.row_descent` minimises, each with its derivatives.
+#
+# Kernels take no functions, so a cost has a number, and :func:`evaluate` a line for it; the number is a
+# ``choice``, so that a method compiles its own cost and none of the others. A cost is a kernel
+# ``(z, Z, near, weights, far, shape, gradient, curvature) -> value`` that fills in the gradient (d,) and the
+# lower triangle of the second derivatives (d, d), in ``O(n d^2)``. All have arguments of the same types:
+#
+# - ``near``, the rows of Z that attract z (int64), and ``weights``, how much each of them does (float64);
+# - ``far``, the rows of Z that repel z (int64);
+# - ``shape``, the numbers of the cost itself (float64).
+#
+# Where ``near`` or ``far`` is empty, all rows of Z in their order are meant. Most costs are sums of
+# functions f of the squared distance to a row: :mod:`.row_gradients` serves them.
+#
+# A new cost needs its number, its kernel and its line in :func:`evaluate`, and a line in ``COSTS`` of its
+# test, which holds derivatives against differences of values, and minima against scipy's.
+
+
+_DEGREES, _STUDENT, _STUDENT_FIELD, _GAUSSIANS, _FUZZY, _PAIRS, _TRIPLETS, _STRESS, _NEAR_GAPS = range(1, 10)
+DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY, PAIRS, TRIPLETS, STRESS, NEAR_GAPS = map(
+    choice, range(1, 10)
+)
+
+
+@kernel
+def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
+    """The value of a cost at z, its gradient and the lower triangle of its second derivatives."""
+    number = len(cost)
+    if number == _DEGREES:
+        return degrees_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _STUDENT:
+        return student_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _STUDENT_FIELD:
+        return student_field_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _GAUSSIANS:
+        return gaussians_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _FUZZY:
+        return fuzzy_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _PAIRS:
+        return pairs_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _TRIPLETS:
+        return triplets_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _STRESS:
+        return stress_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _NEAR_GAPS:
+        return near_gaps_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    return np.nan
+
 
 # Rows are copied by loops: numba compiles ``a[:] = b`` together with the text of its error, for seconds.
-_MOST_STEPS = 100
+MOST_STEPS = 100
+FIRST_DAMPING = 1e-3  # of the trace of the second derivatives
 _SHRINK = 0.25  # of the damping after a step that went down
 _GROW = 8.0  # after one that did not
+
+
+@kernel
+def damped_step(curvature, damping, slope, factor, step):
+    """Solve ``(curvature + damping I) step = slope``; False where the matrix is not positive definite."""
+    if np.isnan(cholesky(curvature, damping, factor)):
+        return False
+    for c in range(len(slope)):
+        step[c] = slope[c]
+    solve_lower(factor, step)
+    solve_upper(factor, step)
+    return True
+
+
+@kernel
+def next_damping(damping, trace, lower):
+    """The damping after a step: less of it where the cost is ``lower``, else more."""
+    return max(_SHRINK * damping, 1e-12 * trace) if lower else damping * _GROW
+
+
+@kernel
+def is_hopeless(damping, trace):
+    """Whether steps have become so short that no shorter one can help."""
+    return damping > 1e6 * trace
+
+
+@kernel
+def is_short(length, size):
+    """Whether a step no longer matters, by the squares of its length and of the size of the place."""
+    return length <= 1e-22 * (1.0 + size)
 
 
 @kernel
@@ -24,15 +106,11 @@ def _settle(cost, z, Z, near, weights, far, shape):
     slopes, bends = np.empty((2, d)), np.empty((2, d, d))  # at z, and at the place tried
     factor, step, trial = np.zeros((d, d)), np.zeros(d), z.copy()
     here, value, trace, damping = 0, np.inf, 0.0, 0.0
-    for tried in range(_MOST_STEPS + 1):  # the first one is the start itself
+    for tried in range(MOST_STEPS + 1):  # the first one is the start itself
         length, size = 0.0, 0.0
         solved = tried == 0
-        if trace > 0.0 and not np.isnan(cholesky(bends[here], damping, factor)):
+        if trace > 0.0 and damped_step(bends[here], damping, slopes[here], factor, step):
             solved = True
-            for c in range(d):
-                step[c] = slopes[here, c]
-            solve_lower(factor, step)
-            solve_upper(factor, step)
             for c in range(d):
                 trial[c] = z[c] - step[c]
             for c in range(d):  # by itself: see row_slopes
@@ -46,16 +124,14 @@ def _settle(cost, z, Z, near, weights, far, shape):
             here, value = there, lower
             for c in range(d):
                 trace += abs(bends[here, c, c])
-            damping = 1e-3 * trace
+            damping = FIRST_DAMPING * trace
             continue
+        damping = next_damping(damping, trace, lower < value)
         if lower < value:
             for c in range(d):
                 z[c] = trial[c]
             here, value = there, lower
-            damping = max(_SHRINK * damping, 1e-12 * trace)
-        else:
-            damping *= _GROW
-        if (np.isfinite(lower) and length <= 1e-22 * (1.0 + size)) or damping > 1e6 * trace:
+        if (np.isfinite(lower) and is_short(length, size)) or is_hopeless(damping, trace):
             break
     return value
 
@@ -65,7 +141,7 @@ def settle_rows(cost, starts, Z, near, weights, far, shape):
     """Coordinates of new rows (b, d), each at the lowest of the minima found from its ``starts`` (b, s, d).
 
     ``Z`` (n, d) are the fixed rows; ``near``, ``weights`` (b, k) and ``far`` (b, m) belong to each new row,
-    for the ``cost`` of :mod:`.row_costs` with the numbers ``shape``. NaN for a row whose cost is no number
+    for the ``cost`` of :func:`evaluate` with the numbers ``shape``. NaN for a row whose cost is no number
     wherever it was tried. ``O(s n d^2)`` a step.
     """
     n_rows, n_starts, d = starts.shape
@@ -83,3 +159,94 @@ def settle_rows(cost, starts, Z, near, weights, far, shape):
             for c in range(d):
                 out[i, c] = np.nan
     return out
+
+
+# ---- A row's own part of costs over drawn rows: UMAP, PaCMAP, TriMap -----------------------------
+
+
+@kernel
+def fuzzy_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """UMAP: ``sum_j w_j log(1 + p_j) + c sum_l log(1 + 1 / p_l)``, ``p = a u^b`` with ``u = r^2 + e``.
+
+    The first sum is over ``near``, the second over the m rows of ``far``; ``c = s sum_j w_j / m``, and
+    ``shape = [a, b, s, e]``, with e so small that only rows at one place notice.
+    """
+    a, b = shape[0], shape[1]
+    gap = np.empty(len(z))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value, total = 0.0, 0.0
+    for t in range(len(weights)):
+        u = squared_gap(z, Z, near[t] if len(near) else t, shape[3], gap)
+        p = a * u**b
+        share = p / (1.0 + p)
+        value += weights[t] * np.log1p(p)
+        total += weights[t]
+        force = weights[t] * b * share / u
+        add_slopes(force, force * (b * (1.0 - share) - 1.0) / u, gap, gradient, curvature)
+    m = len(far) if len(far) else len(Z)
+    push = shape[2] * total / m
+    for t in range(m):
+        u = squared_gap(z, Z, far[t] if len(far) else t, shape[3], gap)
+        p = a * u**b
+        share = p / (1.0 + p)
+        value += push * np.log1p(1.0 / p)
+        force = push * b * (share - 1.0) / u
+        bend = push * b * (1.0 + share * (b * (1.0 - share) - 1.0)) / (u * u)
+        add_slopes(force, bend, gap, gradient, curvature)
+    return value
+
+
+@kernel
+def pairs_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """PaCMAP: ``sum_j w_j u_j / (10 + u_j) + c sum_l 1 / (1 + u_l)``, ``u = 1 + r^2``.
+
+    The first sum is over ``near``, the second over the m rows of ``far``; ``c = s / m``, ``shape = [s]``.
+    """
+    gap = np.empty(len(z))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        whole = squared_gap(z, Z, near[t] if len(near) else t, 11.0, gap)
+        value += weights[t] * (1.0 - 10.0 / whole)
+        force = weights[t] * 10.0 / (whole * whole)
+        add_slopes(force, -2.0 * force / whole, gap, gradient, curvature)
+    m = len(far) if len(far) else len(Z)
+    for t in range(m):
+        whole = squared_gap(z, Z, far[t] if len(far) else t, 2.0, gap)
+        value += shape[0] / m / whole
+        force = -shape[0] / m / (whole * whole)
+        add_slopes(force, -2.0 * force / whole, gap, gradient, curvature)
+    return value
+
+
+@kernel
+def triplets_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """TriMap: ``sum_t w_t a_t / (a_t + b_t)``, a and b being ``1 + r^2`` to the t-th near and far row.
+
+    With N = b a' - a b' and S = a' + b' the second derivatives are
+    ``2 (b - a) I / (a + b)^2 - (N S' + S N') / (a + b)^3``.
+    """
+    d = len(z)
+    to_near, to_far = np.empty(d), np.empty(d)
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        if weights[t] > 0.0:
+            a = squared_gap(z, Z, near[t] if len(near) else t, 1.0, to_near)
+            b = squared_gap(z, Z, far[t] if len(far) else t, 1.0, to_far)
+            whole = a + b
+            value += weights[t] * a / whole
+            scale = weights[t] / (whole * whole)
+            for c in range(d):
+                slope = 2.0 * (b * to_near[c] - a * to_far[c])
+                both = 2.0 * (to_near[c] + to_far[c])
+                gradient[c] += scale * slope
+                curvature[c, c] += 2.0 * scale * (b - a)
+                for e in range(c + 1):
+                    other = 2.0 * (b * to_near[e] - a * to_far[e])
+                    sum_of_other = 2.0 * (to_near[e] + to_far[e])
+                    curvature[c, e] -= scale * (slope * sum_of_other + both * other) / whole
+    return value

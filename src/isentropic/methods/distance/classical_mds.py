@@ -12,10 +12,9 @@ from ..._core.specs import Absent, Array, Maybe, Number, StateError, Tuple
 from ..._core.state import Sub, Value
 from ...distances import condensed_distances, distances_between, rows_per_block
 from ...embedding.embedder import Embedder
-from ...embedding.landmarks import checked_landmarks, chosen_landmarks, scaled_by_landmarks
-from ...embedding.parameters import NComponents, NJobs, RowMetric
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.input_rows import checked_landmarks
+from ...embedding.landmarks import chosen_landmarks, scaled_by_landmarks
+from ...embedding.training_data import NComponents, NJobs, Part, RowMetric, TrainingData, training_data
 from ...linalg import Scaling, classical_scaling, residual_variance
 
 Scaled = tuple[Scaling, np.ndarray, float]  # a scaling, the coordinates of all rows, the residual variance

@@ -9,17 +9,16 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..._core.arguments import Choice, Count, Real
 from ..._core.errors import require
-from ..._core.parameters import Choice, Count, Real
-from ..._core.runtime import require_memory, row_blocks
+from ..._core.runtime import require_memory, row_blocks, seeded
 from ..._core.specs import Double, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import Knn
 from ...distances import condensed_distances, distinct_rows
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MetricParameter, NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import MetricParameter, NComponents, NJobs, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.curvilinear import curvilinear_epoch, settle_within
 from ...kernels.pairs.degrees import paired_distances
@@ -34,7 +33,6 @@ from .pairs import (
     initial_coordinates,
     minimize,
     paired_rows,
-    seeded,
 )
 from .stress import snap_to_references
 

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Real
+from ..._core.arguments import Real
+from ..._core.runtime import seeded
 from ..._core.specs import Array, Number, StateError, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import MaxIter, MetricParameter, NComponents, NJobs, Tolerance, training_data
 from ...kernels._jit import threads
-from ...kernels.pairs.stress import NEAR_GAPS
-from ...kernels.rows.row_costs import NEAR_GAPS as NEAR_GAPS_OF_ROW
+from ...kernels.pairs.pair_stress import NEAR_GAPS
+from ...kernels.rows.row_descent import NEAR_GAPS as NEAR_GAPS_OF_ROW
 from ...kernels.rows.row_descent import settle_rows
 from ...objectives import Stress
 from ...optim import Minimum
@@ -31,7 +31,6 @@ from .pairs import (
     optimizer_of,
     paired_rows,
     reference_rows,
-    seeded,
 )
 from .stress import row_starts, snap_to_references
 

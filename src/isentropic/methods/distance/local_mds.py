@@ -8,20 +8,19 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Real
-from ..._core.runtime import row_blocks
+from ..._core.arguments import Real
+from ..._core.runtime import row_blocks, seeded
 from ..._core.specs import Double, Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, NNeighbors
-from ...embedding.training_data import training_data
+from ...embedding.training_data import MaxIter, MetricParameter, NComponents, NJobs, NNeighbors, training_data
 from ...kernels._jit import threads
-from ...kernels.pairs.near_pairs import kth_smallest, near_weights
+from ...kernels.pairs.pair_stress import kth_smallest, near_weights
 from ...neighbors import clipped_neighbors
 from ...objectives import Stress, worth_threads
 from ...optim import Minimum, lbfgs
-from .pairs import PairedRows, ReferenceMap, as_minimum, initial_coordinates, minimize, paired_rows, seeded
+from .pairs import PairedRows, ReferenceMap, as_minimum, initial_coordinates, minimize, paired_rows
 from .stress import optimize_stress_from, row_starts, snap_to_references
 
 _STEPS = 4  # of a stage, for which the weights are held

@@ -7,20 +7,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.arguments import Count
 from ..._core.errors import require
-from ..._core.parameters import Count
 from ..._core.runtime import generator, row_blocks
 from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import Knn
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import principal_start
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
-from ...neighbors import clipped_neighbors, nearest_among, nearest_neighbors
+from ...neighbors import clipped_neighbors, nearest_among, searched_neighbors
 
 _AXES = 30  # principal ones that are kept at first
 _SHRINK, _GONE = 0.99, 0.01  # of the removed axes in a pass, and when they count as removed
@@ -141,7 +139,7 @@ class ManifoldSculpting(Embedder):
         hint = "Take a sample of the rows."
         require(data.n <= _MAX_ROWS, "X", f"a table of at most {_MAX_ROWS:,} rows", f"{data.n:,} rows", hint)
         k = clipped_neighbors(self.n_neighbors, data.n - 1)
-        found = nearest_neighbors(data.X, Knn(k), n_jobs=n_jobs)
+        found = searched_neighbors(data.X, Knn(k), n_jobs=n_jobs)
         near, unit = found.indices.astype(np.int64), float(found.distances.mean())
         Z, errors, passes = np.zeros((data.n, self.n_components)), np.zeros(self.n_tries), 0
         if unit:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from ..._core.parameters import Real
+from ..._core.arguments import Real
+from ..._core.runtime import seeded
 from ..._core.specs import Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import MaxIter, MetricParameter, NComponents, NJobs, Tolerance, training_data
 from ...objectives import weight_floor
-from .pairs import PairsParameter, initial_coordinates, optimizer_of, paired_rows, reference_rows, seeded
+from .pairs import PairsParameter, initial_coordinates, optimizer_of, paired_rows, reference_rows
 from .stress import StressMap, least_stress
 
 _SAMMON = 1.0  # the power of the distance by which a pair weighs less

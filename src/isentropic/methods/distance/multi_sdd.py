@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from ..._core.errors import require
+from ..._core.runtime import seeded
 from ..._core.specs import Dict, Each, Maybe, Number, Text, Tuple, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MetricParameter, NComponents, NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import MetricParameter, NComponents, NJobs, Tolerance, training_data
 from .pairs import (
     OptimizerParameter,
     PairsParameter,
@@ -21,7 +21,6 @@ from .pairs import (
     initial_coordinates,
     optimizer_of,
     paired_rows,
-    seeded,
 )
 from .same_degree import (
     DegreeMap,

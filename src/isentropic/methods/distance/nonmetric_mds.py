@@ -9,16 +9,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.arguments import Choice
 from ..._core.errors import IsentropicWarning, warn
-from ..._core.parameters import Choice
-from ..._core.runtime import require_memory
+from ..._core.runtime import require_memory, seeded
 from ..._core.specs import Array, Number, Tuple, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import MaxIter, MetricParameter, NComponents, NJobs, Tolerance, training_data
 from ...objectives import MonotoneStress
 from ...optim import Minimum, lbfgs
 from .pairs import (
@@ -31,7 +30,6 @@ from .pairs import (
     optimizer_of,
     paired_rows,
     reference_rows,
-    seeded,
 )
 from .stress import optimize_stress, stress_of
 

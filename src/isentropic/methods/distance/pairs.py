@@ -16,9 +16,9 @@ from typing import Annotated, Any, Protocol
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..._core.arguments import Parameter
 from ..._core.errors import is_real, is_whole, require, require_count, require_number, require_one_of
-from ..._core.parameters import Parameter
-from ..._core.runtime import generator, row_blocks
+from ..._core.runtime import row_blocks
 from ..._core.specs import Array, Double
 from ..._core.state import Sub
 from ..._core.values import GraphMetric, Momentum
@@ -32,9 +32,8 @@ from ...embedding.initialization import (
     scaled_start,
 )
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.part import Part
 from ...embedding.row_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
-from ...embedding.training_data import TrainingData
+from ...embedding.training_data import Part, TrainingData
 from ...objectives import AllPairs, DrawnPairs
 from ...optim import Minimum, lbfgs, momentum_descent
 
@@ -100,12 +99,6 @@ def _is_sound(kind: Momentum) -> bool:
 
 
 # ---- pairs of rows -----------------------------------------------------------------------------
-
-
-def seeded(random_state: Any) -> tuple[np.random.RandomState, int]:
-    """A generator of what is drawn, and the seed of graph and pairs, which is its first number."""
-    random = generator(random_state)
-    return random, int(random.randint(2**31 - 1))
 
 
 @dataclass(frozen=True, slots=True)

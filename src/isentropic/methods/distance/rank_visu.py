@@ -8,21 +8,20 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.arguments import Count, Real
 from ..._core.errors import require
-from ..._core.parameters import Count, Real
-from ..._core.runtime import row_blocks
+from ..._core.runtime import row_blocks, seeded
 from ..._core.specs import Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MetricParameter, NComponents, NJobs, NNeighbors
-from ...embedding.training_data import training_data
+from ...embedding.training_data import MetricParameter, NComponents, NJobs, NNeighbors, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.rank_images import settle_ranks
 from ...neighbors import clipped_neighbors
 from ...objectives import AllPairs, ListedStress, RankImages
 from ...optim import Minimum, lbfgs
-from .pairs import PairedRows, ReferenceMap, as_minimum, initial_coordinates, minimize, paired_rows, seeded
+from .pairs import PairedRows, ReferenceMap, as_minimum, initial_coordinates, minimize, paired_rows
 from .stress import snap_to_references
 
 _MAX_ROWS = 10_000

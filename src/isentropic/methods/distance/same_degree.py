@@ -17,12 +17,12 @@ import numpy as np
 
 from ..._core.errors import require, require_number
 from ..._core.specs import Array, Maybe, StateError, Tuple
-from ...embedding.distance_correlation import Tau, distance_tau
 from ...embedding.initialization import WarmStart
 from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.row_distances import Tau, distance_tau
 from ...kernels._jit import threads
 from ...kernels.pairs.degrees import row_attractions
-from ...kernels.rows.row_costs import DEGREES as DEGREES_OF_ROW
+from ...kernels.rows.row_descent import DEGREES as DEGREES_OF_ROW
 from ...kernels.rows.row_descent import settle_rows
 from ...objectives import AllPairs, DrawnPairs, SameDegree
 from ...optim import Minimum, averaged_descent, lbfgs

@@ -9,17 +9,24 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..._core.errors import require
-from ..._core.runtime import require_memory
+from ..._core.runtime import require_memory, seeded
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import Geodesic
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, NComponents, NJobs, RowMetric, Tolerance
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import (
+    MaxIter,
+    NComponents,
+    NJobs,
+    RowMetric,
+    Tolerance,
+    TrainingData,
+    training_data,
+)
 from ...geodesics import boundary_rows, from_neighbors
 from ...kernels._jit import threads
-from ...kernels.pairs.consistent_pairs import consistent_pairs
+from ...kernels.pairs.pair_stress import consistent_pairs
 from ...objectives import ListedPairs, ListedStress
 from ...optim import Minimum
 from .pairs import (
@@ -30,7 +37,6 @@ from .pairs import (
     minimize,
     optimizer_of,
     paired_rows,
-    seeded,
 )
 from .stress import optimize_stress
 

@@ -16,7 +16,7 @@ from ...embedding.maps.geodesic import GeodesicMap
 from ...geodesics import GrowingPaths, PairSequence, grown_rows
 from ...linalg import rotation
 from ...neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
-from .scaling import ScaledPaths, is_in_parts, warm_map
+from .geodesic_scaling import ScaledPaths, is_in_parts, warm_map
 
 _VECTORS = 8  # of the last map, that the next one starts from
 

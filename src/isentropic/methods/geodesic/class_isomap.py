@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Choice, Real
+from ..._core.arguments import Choice, Real
 from ..._core.runtime import row_blocks
 from ..._core.specs import Array, Double, Maybe, Number, Tuple
 from ..._core.state import Sub, Value
@@ -18,13 +18,11 @@ from ...divergences import EDGE_DIVERGENCES
 from ...embedding.class_divergences import class_divergences
 from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
-from ...embedding.landmarks import checked_landmarks
+from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import NeighborEdges, NeighborGeodesicMap
-from ...embedding.parameters import NComponents, NJobs, Unlabelled
-from ...embedding.part import Part
-from ...embedding.training_data import labelled_training_data
-from ...neighbors import as_rule, distance_graph
-from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
+from ...embedding.training_data import NComponents, NJobs, Part, Unlabelled, labelled_training_data
+from ...neighbors import as_rule, graph_of_rows
+from .geodesic_scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 # ---- Lengths of paths blended with what lies between the classes of their ends -------------------
 
@@ -232,7 +230,7 @@ class ClassIsomap(Embedder):
         data, policy, n_jobs = labelled_training_data(self, X, y), self.on_disconnected, self.n_jobs
         checked_landmarks(self.n_landmarks, self.n_components, 0)
         rule, rows = as_rule(self.n_neighbors), data.labelled
-        graph = distance_graph(data.X, rule, on_disconnected=policy, random_state=self.random_state,
+        graph = graph_of_rows(data.X, rule, on_disconnected=policy, random_state=self.random_state,
                                n_jobs=n_jobs)  # fmt: skip
         gaussians = class_gaussians(data.X[rows], data.labels[rows])
         divergences = class_divergences(gaussians, self.divergence)

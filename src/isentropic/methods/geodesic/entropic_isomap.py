@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.arguments import Parameter, Switch
 from ..._core.errors import require_one_of
-from ..._core.parameters import Parameter, Switch
 from ..._core.specs import Array, Checked, Double, Flag, Maybe, Number, StateError, Text, Tuple
 from ..._core.state import Sub, Value
 from ..._core.values import Knn, NeighborGraph, Neighbors
@@ -23,21 +23,19 @@ from ...divergences import (
     reweighted,
 )
 from ...embedding.embedder import Embedder
-from ...embedding.landmarks import checked_landmarks
+from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import GeodesicMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...neighbors import (
     Entries,
     clipped_neighbors,
     entry_lists,
     first_neighbors,
     listed_graph,
-    nearest_neighbors,
+    searched_neighbors,
 )
 from ...selection import Selection, geometric, select
-from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
+from .geodesic_scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 _AUTO = (5, 80, 6)  # least and most neighbours, and how many numbers of them, that "auto" tries
 
@@ -213,7 +211,7 @@ class EntropicIsomap(Embedder):
         data = training_data(self, X)
         checked_landmarks(self.n_landmarks, self.n_components, 0)
         tried = self._sizes(data.n)
-        found = nearest_neighbors(data.X, Knn(tried[-1]), random_state=self.random_state, n_jobs=self.n_jobs)
+        found = searched_neighbors(data.X, Knn(tried[-1]), random_state=self.random_state, n_jobs=self.n_jobs)
         selection = self._selection(data, found, tried) if len(tried) > 1 else None
         k = tried[-1] if selection is None else selection.params["n_neighbors"]
         knn = first_neighbors(found, k)

@@ -9,17 +9,16 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from ..._core.arguments import Switch, checked_parameters
 from ..._core.errors import require_flag
-from ..._core.parameters import Switch, checked_parameters
 from ..._core.specs import Absent, Array, Maybe, Number, Tuple
 from ..._core.state import Sub, Value, is_fitted
 from ..._core.values import Knn, NeighborGraph
 from ...embedding.embedder import Embedder, all_or_nothing
-from ...embedding.landmarks import checked_landmarks
+from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import NeighborEdges, NeighborGeodesicMap
-from ...embedding.parameters import MetricParameter, NComponents, NJobs
-from ...embedding.training_data import training_data
-from ...neighbors import as_rule, conformal_graph, distance_graph
+from ...embedding.training_data import MetricParameter, NComponents, NJobs, training_data
+from ...neighbors import as_rule, conformal_graph, graph_of_rows
 from .appending import (
     Growth,
     Kind,
@@ -33,8 +32,8 @@ from .appending import (
     takes_tables,
     turned,
 )
+from .geodesic_scaling import Policy, embedded_component, geodesic_results, is_in_parts, scaled_geodesics
 from .neighborhood_sizes import maps_of_values
-from .scaling import Policy, embedded_component, geodesic_results, is_in_parts, scaled_geodesics
 
 
 class Isomap(Embedder):
@@ -153,7 +152,7 @@ class Isomap(Embedder):
         data, policy, n_jobs = training_data(self, X), self.on_disconnected, self.n_jobs
         checked_landmarks(self.n_landmarks, self.n_components, 0)
         rule = self._rule()
-        graph = distance_graph(data.table, rule, metric=self.metric, on_disconnected=policy,
+        graph = graph_of_rows(data.table, rule, metric=self.metric, on_disconnected=policy,
                                random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
         scales = None
         if self.conformal:

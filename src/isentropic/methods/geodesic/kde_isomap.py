@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Count, Parameter, Real, Switch
+from ..._core.arguments import Count, Parameter, Real, Switch
 from ..._core.runtime import row_blocks
 from ..._core.specs import Array, Checked, Double, Flag, Maybe, Number, Starts, StateError, Tuple, Whole
 from ..._core.state import Sub, Value
@@ -22,13 +22,11 @@ from ...divergences import (
     reweighted,
 )
 from ...embedding.embedder import Embedder
-from ...embedding.landmarks import checked_landmarks
+from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import GeodesicMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...neighbors import Entries, directed_within, entry_lists, joined_graph
-from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
+from .geodesic_scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 

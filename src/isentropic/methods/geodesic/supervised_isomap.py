@@ -15,13 +15,11 @@ from ...dissimilarities import Added, ClassIndex, Exponential, Shrunk, checked_d
 from ...embedding.class_divergences import class_graph, dissimilarity_of
 from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
-from ...embedding.landmarks import checked_landmarks
+from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import GeodesicMap
-from ...embedding.parameters import NComponents, NJobs, RowMetric, Unlabelled
-from ...embedding.part import Part
-from ...embedding.training_data import labelled_training_data
+from ...embedding.training_data import NComponents, NJobs, Part, RowMetric, Unlabelled, labelled_training_data
 from ...neighbors import Entries, clipped_neighbors
-from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
+from .geodesic_scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 
 @dataclass(frozen=True, eq=False)

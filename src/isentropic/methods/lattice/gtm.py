@@ -8,17 +8,16 @@ from typing import Annotated
 import numpy as np
 from scipy.linalg import lstsq
 
-from ..._core.parameters import Choice, Count
+from ..._core.arguments import Choice, Count
 from ..._core.runtime import one_blas_thread, require_memory, row_blocks
 from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
 from ...embedding.maps.lattice import LatticeMap
-from ...embedding.parameters import NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NJobs, Tolerance, training_data
 from ...kernels._jit import threads
-from ...kernels.networks.lattices import responsibilities
+from ...kernels.networks import responsibilities
 from ...linalg.centred import CentredRows
 from .nodes import lattice_places, principal_sheet
 

@@ -7,15 +7,14 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..._core.parameters import Choice, Count, Switch
+from ..._core.arguments import Choice, Count, Switch
 from ..._core.runtime import one_blas_thread, require_memory, row_blocks
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
 from ...embedding.maps.lattice import LatticeMap
-from ...embedding.parameters import NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NJobs, training_data
 from ...linalg.centred import CentredRows
 from ...neighbors import RowIndex
 from .nodes import (

@@ -10,13 +10,12 @@ import numpy as np
 from sklearn.decomposition import fastica
 from sklearn.exceptions import ConvergenceWarning
 
-from ..._core.parameters import Count
+from ..._core.arguments import Count
 from ..._core.specs import Array, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg.centred import CentredRows
 from .independent import WhiteRows, ordered_components, warn_unfinished
 

@@ -15,10 +15,10 @@ from ..._core.state import Sub
 from ...affinities import InnerProduct
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
-from ...embedding.landmarks import checked_landmarks, chosen_landmarks
+from ...embedding.input_rows import checked_landmarks
+from ...embedding.landmarks import chosen_landmarks
 from ...embedding.maps.nystrom import KernelMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import NComponents, NJobs, TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...linalg import fixed_signs, top_eigenpairs

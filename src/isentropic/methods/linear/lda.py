@@ -13,8 +13,7 @@ from ..._core.specs import Array, Number
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import fully_labelled_training_data
+from ...embedding.training_data import NComponents, NJobs, fully_labelled_training_data
 from ...linalg.centred import RANK, CentredRows
 
 

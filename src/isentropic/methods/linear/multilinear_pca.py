@@ -8,14 +8,13 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.linalg import eigh, svd
 
+from ..._core.arguments import Real
 from ..._core.errors import require, require_count
-from ..._core.parameters import Real
 from ..._core.specs import Array, Each
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg.centred import RANK, CentredRows
 
 _GROWTH = 1e-6  # of the variance kept, at which the sweeps end

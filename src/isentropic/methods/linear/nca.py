@@ -8,16 +8,15 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
+from ..._core.arguments import Count
 from ..._core.errors import require
-from ..._core.parameters import Count
 from ..._core.runtime import require_memory, row_blocks
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import fully_labelled_training_data
+from ...embedding.training_data import NComponents, NJobs, fully_labelled_training_data
 from ...linalg.centred import CentredRows
 
 

@@ -7,14 +7,13 @@ from typing import Annotated
 import numpy as np
 from sklearn.decomposition import PCA as _PCA
 
+from ..._core.arguments import Switch
 from ..._core.errors import require
-from ..._core.parameters import Switch
 from ..._core.specs import Array
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 
 
 class PCA(SupportsInverse, Embedder):

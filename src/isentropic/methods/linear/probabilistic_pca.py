@@ -7,15 +7,13 @@ from typing import Annotated
 
 import numpy as np
 
+from ..._core.arguments import Choice
 from ..._core.errors import IsentropicWarning, require, warn
-from ..._core.parameters import Choice
 from ..._core.specs import Array, Number
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...linalg.centred import CentredRows
 from ...linalg.factor_model import LEAST_NOISE, FactorModel, by_em, closed_form, posterior
 

@@ -7,14 +7,13 @@ from typing import Annotated
 import numpy as np
 from scipy.linalg import qr, svd
 
+from ..._core.arguments import Choice
 from ..._core.errors import IsentropicWarning, warn
-from ..._core.parameters import Choice
 from ..._core.specs import Array
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import fixed_signs
 from ...linalg.centred import RANK, CentredRows, short_products
 

@@ -15,11 +15,9 @@ from ..._core.state import Sub
 from ...distances import distinct_rows
 from ...embedding.embedder import Embedder
 from ...embedding.maps.linear import require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import sum_of_blocks
-from .eigenvectors import bottom_coordinates
-from .neighborhoods import OnDisconnected, find_neighborhoods
+from .neighborhoods import OnDisconnected, bottom_coordinates, find_neighborhoods
 from .tangents import TangentMap, Tangents, require_patch_size, tangent_blocks
 
 _DEPENDENT = 1e-7  # of a column: what the ones before it leave of it by rounding

@@ -10,12 +10,10 @@ from ..._core.specs import Array, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import sum_of_blocks
-from .aligned import aligned_directions
 from .neighborhoods import find_neighborhoods
-from .tangents import require_patch_size, tangent_blocks
+from .tangents import aligned_directions, require_patch_size, tangent_blocks
 
 
 class LinearLTSA(SupportsInverse, Embedder):

@@ -11,13 +11,12 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.maps.barycentric import BarycentricMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
-from .eigenvectors import bottom_coordinates
+from ...embedding.training_data import NComponents, NJobs, training_data
 from .neighborhoods import (
     OnDisconnected,
     Regularization,
     barycentric_map,
+    bottom_coordinates,
     find_neighborhoods,
     reconstruction_weights,
     require_neighbors,

@@ -13,15 +13,14 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder
 from ...embedding.maps.barycentric import BarycentricMap
 from ...embedding.packed_components import rows_of_parts
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import sum_of_blocks
-from .eigenvectors import bottom_coordinates
 from .neighborhoods import (
     Neighborhoods,
     OnDisconnected,
     Regularization,
     barycentric_map,
+    bottom_coordinates,
     find_neighborhoods,
     require_neighbors,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -11,20 +10,20 @@ from scipy.sparse import coo_array, csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 from scipy.spatial.distance import squareform
 
-from ..._core.errors import IsentropicWarning, NegativeEigenvalueWarning, is_whole, require, warn
-from ..._core.parameters import Choice, Count, Real
+from ..._core.arguments import Choice, Count, Real
+from ..._core.errors import IsentropicWarning, is_whole, require, warn
 from ..._core.runtime import require_memory
 from ..._core.specs import Array, Maybe, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import NeighborGraph
 from ...distances import Distinct, distinct_rows
 from ...embedding.embedder import Embedder
+from ...embedding.initialization import rough_scaling
 from ...embedding.landmarks import chosen_landmarks
 from ...embedding.maps.barycentric import BarycentricMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...geodesics import all_pairs, from_rows
-from ...linalg import classical_scaling, fixed_signs
+from ...linalg import fixed_signs
 from ...linalg.eigen import eigengap, standing_still
 from ...objectives import Unfolding
 from ...optim import ConstrainedMinimum, augmented_lagrangian
@@ -73,9 +72,7 @@ def scaled_paths(
     else:
         count = len(landmarks)
         paths = squareform(from_rows(graph, landmarks, n_jobs=n_jobs)[:, landmarks], checks=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # a start need not be Euclidean
-        return classical_scaling(paths, count, rank, n_jobs=n_jobs).embedding
+    return rough_scaling(paths, count, rank, n_jobs).embedding
 
 
 def landmark_basis(W: csr_array, landmarks: np.ndarray) -> np.ndarray:

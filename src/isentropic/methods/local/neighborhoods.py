@@ -9,15 +9,18 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from ..._core.arguments import Choice, Real
 from ..._core.errors import require_count
-from ..._core.parameters import Choice, Real
 from ..._core.runtime import row_blocks
 from ..._core.values import Knn
 from ...affinities import barycentric_weights
 from ...embedding.maps.barycentric import BarycentricMap, BarycentricWeights, RowsOfParts
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
+from ...embedding.packed_components import operator_block, rows_of_parts, side_by_side
 from ...embedding.training_data import TrainingData
-from ...neighbors import component_labels, listed_graph, nearest_neighbors, warn_of_parts
+from ...linalg import bottom_eigenpairs, bottom_squared_eigenpairs
+from ...linalg.eigen import eigengap, padded, standing_still
+from ...neighbors import component_labels, listed_graph, searched_neighbors, warn_of_parts
 
 _NUMBERS_AT_ONCE = 2**20  # in the blocks, or the differences, of some rows
 _NO_DISTANCES = "A graph in parts has no distances here that could be inflated."
@@ -56,7 +59,7 @@ def find_neighborhoods(
     X: np.ndarray, n_neighbors: int, on_disconnected: str = "bridge", n_jobs: int | None = None
 ) -> Neighborhoods:
     """Of all rows, or of the largest part of the graph where that is the policy for parts."""
-    found = nearest_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
+    found = searched_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
     if on_disconnected == "separate":
         n, k = found.indices.shape
         labels = component_labels(np.arange(0, n * k + 1, k), found.indices.ravel()).astype(np.int64)
@@ -103,3 +106,39 @@ def barycentric_map(
     new_rows = BarycentricMap(query, weights, initial_coordinates(query, Z, d))
     found: BarycentricMap = complete_embedding(new_rows, rows, n_jobs)
     return found
+
+
+# ---- Coordinates of local methods: bottom eigenvectors of an operator that ties neighbors --------
+
+
+def bottom_coordinates(
+    operator: csr_array, n_components: int, parts: np.ndarray | None = None, *, squared: bool = False
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """The bottom eigenvectors of the operator, or of its square ``A'A``, each of mean square 1; and figures.
+
+    The constant one is left out. Where there are ``parts``, each row's, each part has its own eigenvectors,
+    and the figures are those of the first, the largest.
+    """
+    members = [np.arange(operator.shape[0])] if parts is None else rows_of_parts(parts)
+    blocks = [operator_block(operator, rows) for rows in members]
+    pairs = [_bottom(one, n_components, squared) for one in blocks]
+    values, Z = pairs[0]
+    count = Z.shape[1]
+    results = {
+        "eigenvalues_": padded(values[:count], n_components),
+        "eigengap_": eigengap(values, count),
+        "n_separating_": standing_still(Z, blocks[0]),
+    }
+    if len(members) > 1:
+        wide = [np.pad(one, ((0, 0), (0, n_components - one.shape[1]))) for _, one in pairs]
+        Z = side_by_side(wide, members)
+    return Z, results
+
+
+def _bottom(operator: csr_array, n_components: int, squared: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, one more than coordinates if there is one, and these, as many as there are."""
+    n = operator.shape[0]
+    count = min(n_components, n - 1)
+    eigenpairs = bottom_squared_eigenpairs if squared else bottom_eigenpairs
+    values, vectors = eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
+    return values, np.sqrt(n) * vectors[:, :count]

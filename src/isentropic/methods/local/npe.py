@@ -11,10 +11,9 @@ from ..._core.specs import Array, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, require_features
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
-from .aligned import aligned_directions
+from ...embedding.training_data import NComponents, NJobs, training_data
 from .neighborhoods import Regularization, find_neighborhoods, reconstruction_weights, require_neighbors
+from .tangents import aligned_directions
 
 
 class NPE(SupportsInverse, Embedder):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from ..._core.parameters import Choice, Switch
+from ..._core.arguments import Choice, Switch
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...dissimilarities import ClassIndex
@@ -15,15 +15,14 @@ from ...embedding.class_divergences import dissimilarity_of
 from ...embedding.embedder import Embedder
 from ...embedding.maps.barycentric import BarycentricMap
 from ...embedding.packed_components import POLICIES, eigenvectors_of_parts, warn_of_points
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import labelled_training_data
+from ...embedding.training_data import NComponents, NJobs, labelled_training_data
 from ...linalg.eigen import eigengap, padded
 from ...neighbors import clipped_neighbors, component_labels, directed_lists, joined_graph, union
-from .eigenvectors import bottom_coordinates
 from .neighborhoods import (
     Neighborhoods,
     Regularization,
     barycentric_map,
+    bottom_coordinates,
     reconstruction_weights,
     require_neighbors,
 )

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from ..._core.errors import IsentropicWarning, require, require_count, require_number
-from ..._core.runtime import generator, row_blocks
-from ..._core.state import (
-    Array,
-    Double,
-    Each,
-    Maybe,
-    Model,
-    Number,
-    State,
-    StateError,
-    Whole,
-    estimator_named,
-)
-from ...embedding.distance_correlation import table_tau
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.network import Layers
-from ...embedding.placement import Placer
+from ..._core.arguments import Count, Real
+from ..._core.errors import IsentropicWarning, require, require_count
+from ..._core.runtime import generator
+from ..._core.specs import Array, Double, Maybe, Number, Whole
+from ..._core.state import Model, Sub, estimator_named
+from ...embedding.embedder import Embedder
+from ...embedding.input_rows import checked_rows
+from ...embedding.maps.network import Layers, NetworkMap, scaled
+from ...embedding.row_distances import table_tau
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ..neural.lessons import checked_layers
 from ..neural.training import Schedule, drawn_batches, held_and_learnt, train
 
@@ -36,14 +27,25 @@ _EMBEDDER = "parameter-free-sdd"  # whose map is learnt where none is given
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
 _FARTHEST = 0.5  # that a synthetic row lies off its own, in multiples of the way between two others
 _FAR_OFF = 1.5  # from the middle of the map, in extents: an embedder that puts a synthetic row there is lost
-_ROWS_AT_ONCE = 512
 _HELD = 0.2  # of the rows
 _FEWEST_TO_HOLD = 20  # rows: the share of fewer says nothing
 _PATIENCE = 3  # epochs without progress, at each rate
 _BATCH = 32  # rows
 
 
-class ParametricEmbedding(Placer):
+@dataclass(frozen=True, eq=False)
+class MimicMap(NetworkMap):
+    """``z = low + extent f((x - origin) / unit)``: the network gives coordinates between 0 and 1."""
+
+    low: Annotated[np.ndarray, Array("d")]
+    extent: Annotated[float, Double(above=0)]
+
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of rows."""
+        return self.low + self.extent * super().transform(X, n_jobs)
+
+
+class ParametricEmbedding(Embedder):
     """A network learns the map of any embedder, and then places rows without the fitted ones.
 
     The embedder maps the rows; a network with ``layers`` of rectified linear units and an identity output
@@ -109,30 +111,22 @@ class ParametricEmbedding(Placer):
     True
     """
 
-    _state = State(
-        target_embedding_=Array("n", "d"),
-        n_epochs_=Whole(0),
-        loss_=Number(0),
-        _centre=Array("m"),
-        _spread=Double(above=0),
-        _low=Array("d"),
-        _extent=Double(above=0),
-        _weights=Each(Array(None, None), list),
-        _biases=Each(Array(None), list),
-    )
-    _parameters = State(embedder=Maybe(Model(fitted=False)))
+    target_embedding_: Annotated[np.ndarray, Array("n", "d")]
+    n_epochs_: Annotated[int, Whole(0)]
+    loss_: Annotated[float, Number(0)]
+    _map: Annotated[MimicMap, Sub(MimicMap)]
 
     def __init__(
         self,
-        embedder=None,
-        n_components=2,
+        embedder: Annotated[Any, Maybe(Model(fitted=False))] = None,
+        n_components: NComponents = 2,
         *,
         layers=(256, 512, 256),
-        max_epochs=80,
-        weight_decay=0.003,
+        max_epochs: Annotated[int, Count()] = 80,
+        weight_decay: Annotated[float, Real("a number of at least 0")] = 0.003,
         synthetic="auto",
         random_state=None,
-        n_jobs=None,
+        n_jobs: NJobs = None,
     ):
         self.embedder = embedder
         self.n_components = n_components
@@ -145,28 +139,27 @@ class ParametricEmbedding(Placer):
 
     def fit(self, X, y=None):
         """The embedder's map, and a network that gives it. ``y`` is the embedder's."""
-        checked_components(self.n_components)
-        random = generator(self.random_state)
-        sizes, weight_decay = self._checked()
-        given, X = X, checked_rows(self, X)
-        teacher, target = self._taught(given if hasattr(given, "iloc") else X, y, random)
-        self._centre = X.mean(axis=0)
-        self._spread = float(np.sqrt(((X - self._centre) ** 2).mean())) or 1.0
-        self._low, extent = target.min(axis=0), np.ptp(target, axis=0)
-        self._extent = float(extent.max()) or 1.0  # one for all coordinates: their proportions are the map
-        lesson, answers = self._scaled(X), (target - self._low) / self._extent
-        count = self._count_of_synthetic(teacher, X)
+        sizes, random = self._checked(), generator(self.random_state)
+        data = training_data(self, X, keep_rows=False)
+        rows = data.table
+        teacher, target = self._taught(X if hasattr(X, "iloc") else rows, y, random)
+        origin = rows.mean(axis=0)
+        unit = float(np.sqrt(((rows - origin) ** 2).mean())) or 1.0
+        low = target.min(axis=0)
+        extent = float(np.ptp(target, axis=0).max()) or 1.0  # one for all: their proportions are the map
+        lesson, answers = scaled(rows, origin, unit), (target - low) / extent
+        count = self._count_of_synthetic(teacher, rows)
         if count:
-            between, places = self._synthetic(teacher, given, _mixed_rows(X, count, random), target)
-            lesson = np.concatenate([lesson, self._scaled(between)])
+            between = _mixed_rows(rows, count, random)
+            between, places = self._synthetic(teacher, X, between, (low, extent))
+            lesson = np.concatenate([lesson, scaled(between, origin, unit)])
             answers = np.concatenate([answers, places])
-        layers = self._trained((X.shape[1], *sizes, target.shape[1]), lesson, answers, weight_decay, random)
-        self._weights, self._biases = (list(part) for part in zip(*layers.parts(), strict=True))
-        self.target_embedding_ = target
-        self._n_features_out = target.shape[1]
-        self.embedding_ = self._place(X)
-        self.loss_ = float((((self.embedding_ - target) / self._extent) ** 2).mean())
-        return self
+        sizes = (rows.shape[1], *sizes, target.shape[1])
+        layers, n_epochs = self._trained(sizes, lesson, answers, random)
+        new_rows = MimicMap(data, target.shape[1], origin, unit, layers, low, extent)
+        Z = new_rows.transform(rows, self.n_jobs)
+        loss = float((((Z - target) / extent) ** 2).mean())
+        return self._set_fit(Z, new_rows, target_embedding_=target, n_epochs_=n_epochs, loss_=loss)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -176,41 +169,28 @@ class ParametricEmbedding(Placer):
             tags.target_tags = inner.target_tags
         return tags
 
-    def _require_sound(self) -> None:
-        widths = [self.n_features_in_, *(len(bias) for bias in self._biases)]
-        shapes = list(pairwise(widths))  # a layer takes what the one before it gives
-        if [weights.shape for weights in self._weights] != shapes or widths[-1] != self._n_features_out:
-            raise StateError("_weights", "must lead from the features to the coordinates, layer by layer")
-
     def score(self, X, y=None) -> float:
         """Kendall's tau of the Euclidean distances of these rows and of those where the network puts them."""
         Z = self.transform(X)
         return table_tau(checked_rows(self, X, fitting=False), Z, n_jobs=self.n_jobs).value
 
-    def _checked(self) -> tuple[tuple[int, ...], float]:
-        """The units of the hidden layers, and the decay."""
+    def _checked(self) -> tuple[int, ...]:
+        """The units of the hidden layers; the other parameters have specs."""
         sizes = checked_layers(self.layers)
         require(len(sizes) > 0, "layers", "a sequence of positive integers", self.layers)
-        require_count("max_epochs", self.max_epochs)
         if not (isinstance(self.synthetic, str) and self.synthetic == "auto"):
             require_count("synthetic", self.synthetic, "'auto' or a number of rows", least=0)
-        return sizes, require_number("weight_decay", self.weight_decay, "a number of at least 0")
+        return sizes
 
     def _trained(
-        self,
-        sizes: tuple[int, ...],
-        rows: np.ndarray,
-        answers: np.ndarray,
-        weight_decay: float,
-        random: np.random.RandomState,
-    ) -> Layers:
-        """A network that gives the answers for the rows."""
+        self, sizes: tuple[int, ...], rows: np.ndarray, answers: np.ndarray, random: np.random.RandomState
+    ) -> tuple[Layers, int]:
+        """A network that gives the answers for the rows, and how often it saw them."""
         held, learnt = held_and_learnt(len(rows), _HELD, random, fewest=_FEWEST_TO_HOLD)
         layers = Layers.drawn(sizes, (*("relu" for _ in sizes[2:]), "linear"), random)
-        lesson = _Answers(layers, rows, answers, held, learnt, weight_decay)
+        lesson = _Answers(layers, rows, answers, held, learnt, float(self.weight_decay))
         schedule = Schedule(int(self.max_epochs), patience=_PATIENCE, anew=True)
-        self.n_epochs_ = train(layers.vector, lesson, schedule, random).n_epochs
-        return layers
+        return layers, train(layers.vector, lesson, schedule, random).n_epochs
 
     def _count_of_synthetic(self, teacher, X: np.ndarray) -> int:
         if self.synthetic == 0 or not hasattr(teacher, "transform"):
@@ -227,13 +207,14 @@ class ParametricEmbedding(Placer):
         require(not asked, "embedder", "one that can place synthetic rows", teacher, "Give synthetic=0.")
 
     def _synthetic(
-        self, teacher, given, rows: np.ndarray, target: np.ndarray
+        self, teacher, given, rows: np.ndarray, box: tuple[np.ndarray, float]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Synthetic rows and where the embedder puts them, in extents; without those it puts far off."""
+        low, extent = box
         try:
             table = type(given)(rows, columns=given.columns) if hasattr(given, "iloc") else rows
-            places = (np.asarray(teacher.transform(table), np.float64) - self._low) / self._extent
-            if places.shape != (len(rows), target.shape[1]) or not np.isfinite(places).all():
+            places = (np.asarray(teacher.transform(table), np.float64) - low) / extent
+            if places.shape != (len(rows), len(low)) or not np.isfinite(places).all():
                 raise ValueError(f"it gives {places.shape} numbers, or some that are not finite")
         except Exception as reason:  # whatever the embedder of somebody else may raise
             hint = f"Give synthetic=0: its transform fails on sums of rows ({reason})."
@@ -242,7 +223,7 @@ class ParametricEmbedding(Placer):
                 f"The network learns the fitted rows alone: the embedder places no synthetic ones ({reason})."
             )
             warnings.warn(text, IsentropicWarning, stacklevel=3)
-            return rows[:0], np.empty((0, target.shape[1]))
+            return rows[:0], np.empty((0, len(low)))
         near = (np.abs(places - 0.5) <= _FAR_OFF).all(axis=1)
         return rows[near], places[near]
 
@@ -264,18 +245,6 @@ class ParametricEmbedding(Placer):
         finite = bool(np.isfinite(target).all())
         require(finite, "embedder", "one that gives finite coordinates", "infinite or missing ones")
         return teacher, target
-
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return (X - self._centre) / self._spread
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        """What the network gives for each row."""
-        activations = (*("relu" for _ in self._weights[1:]), "linear")
-        layers = Layers.of(self._weights, self._biases, activations)
-        Z = np.empty((len(X), self._n_features_out))
-        for block in row_blocks(len(X), "network", size=_ROWS_AT_ONCE):
-            Z[block] = layers.place(self._scaled(X[block]), self.n_jobs)
-        return self._low + self._extent * Z
 
 
 @dataclass(frozen=True, slots=True)

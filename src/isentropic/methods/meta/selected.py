@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -9,10 +12,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..._core.errors import require
-from ..._core.state import Absent, Dict, Model, Plain, State, Text, Value
-from ...distances import GowerUnits
+from ..._core.specs import Dict, Text
+from ..._core.state import Model, Plain, Sub, Value
 from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_rows
+from ...embedding.training_data import NJobs, Part, TrainingData, training_data
 from ...selection import Selection, neighbor_grid, select
 
 _TRIALS = 6  # where no grid is given
@@ -20,6 +24,13 @@ _TRIALS = 6  # where no grid is given
 
 def _inner_has_transform(selected: Selected) -> bool:
     return hasattr(getattr(selected, "best_estimator_", selected.estimator), "transform")
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenMap(Part):
+    """How rows were measured; the chosen estimator has its own map, and places new ones."""
+
+    data: Annotated[TrainingData, Sub(TrainingData)]
 
 
 class Selected(Embedder):
@@ -78,17 +89,15 @@ class Selected(Embedder):
     (3, (4, 2))
     """
 
-    _state = State(
-        selection_=Value(Selection),
-        best_params_=Dict(Text(), Plain()),
-        best_estimator_=Model(n="n", m="m", d="d"),
-        _units=Absent(Value(GowerUnits, m="m")),
-    )
-    _parameters = State(estimator=Model(fitted=False))
+    selection_: Annotated[Selection, Value(Selection)]
+    best_params_: Annotated[dict[str, Any], Dict(Text(), Plain())]
+    best_estimator_: Annotated[Any, Model(n="n", m="m", d="d")]
+    _map: Annotated[ChosenMap, Sub(ChosenMap)]
 
     def __init__(
-        self, estimator, grid=None, *, criterion="rnx_auc", n_neighbors=10, sample="auto", n_jobs=None
-    ):
+        self, estimator: Annotated[Any, Model(fitted=False)], grid=None, *, criterion="rnx_auc",
+        n_neighbors=10, sample="auto", n_jobs: NJobs = None,
+    ):  # fmt: skip
         self.estimator = estimator
         self.grid = grid
         self.criterion = criterion
@@ -98,29 +107,24 @@ class Selected(Embedder):
 
     def fit(self, X, y=None):
         """Try, choose, fit. ``y`` is passed on to the estimator."""
-        X = checked_rows(self, X, metric=self.metric)
+        data = training_data(self, X, keep_rows=False)
+        X = data.table
         require(len(X) >= 3, "X", "a table of at least 3 rows", len(X), "n_samples = 1 or 2 leave no choice.")
-        self.selection_ = select(
-            self.estimator,
-            X,
-            self._grid(len(X)),
-            y=y,
-            criterion=self.criterion,
-            n_neighbors=self.n_neighbors,
-            metric=self.metric,
-            sample=self.sample,
-            n_jobs=self.n_jobs,
+        found = select(
+            self.estimator, X, self._grid(len(X)), y=y, criterion=self.criterion,
+            n_neighbors=self.n_neighbors, metric=self.metric, sample=self.sample, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        best = clone(self.estimator).set_params(**found.params)
+        Z = np.ascontiguousarray(best.fit_transform(X, y), float)
+        return self._set_fit(
+            Z, ChosenMap(data), selection_=found, best_params_=found.params, best_estimator_=best
         )
-        self.best_params_ = self.selection_.params
-        self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_)
-        self.embedding_ = np.ascontiguousarray(self.best_estimator_.fit_transform(X, y), float)
-        self._n_features_out = self.embedding_.shape[1]
-        return self
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, as the chosen estimator places them."""
         check_is_fitted(self)
-        return self.best_estimator_.transform(checked_rows(self, X, metric=self.metric, fitting=False))
+        rows = checked_rows(self, X, metric=self._map.data.row_metric, fitting=False)
+        return self.best_estimator_.transform(rows)
 
     @property
     def metric(self):

@@ -17,11 +17,10 @@ from ...distances import LARGEST
 from ...embedding.class_model import ClassModel
 from ...embedding.initialization import WarmStart, spectral_start, wide
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
-from ...embedding.part import Part
 from ...embedding.row_distances import Distances
+from ...embedding.training_data import Part
 from ...kernels._jit import threads
-from ...kernels.rows.row_costs import FUZZY
-from ...kernels.rows.row_descent import settle_rows
+from ...kernels.rows.row_descent import FUZZY, settle_rows
 from ...neighbors import component_labels, warn_of_parts
 from ...objectives import FuzzyMoves
 from ...objectives.sampled_losses import SOFTENING

@@ -7,15 +7,23 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from ..._core.parameters import Real
+from ..._core.arguments import Real
+from ..._core.runtime import seeded
 from ..._core.specs import Number, Text, Whole
 from ..._core.state import Sub
 from ...affinities import checked_perplexity, listed_for
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import (
+    MaxIter,
+    MetricParameter,
+    NComponents,
+    NeighborLists,
+    NJobs,
+    Tolerance,
+    training_data,
+)
 from ...objectives import StudentPairs
 from ...optim import lbfgs
 from .student import (
@@ -26,7 +34,6 @@ from .student import (
     merged_embedding,
     neighbor_lists,
     require_pair_memory,
-    seeded,
     student_affinities,
     with_spread,
 )

@@ -11,18 +11,26 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from ..._core.parameters import Real
+from ..._core.arguments import Real
+from ..._core.runtime import seeded
 from ..._core.specs import Array, Number, Text, Whole
 from ..._core.state import Sub
 from ..._core.values import Neighbors
 from ...affinities import conditional_affinities, listed_for
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import (
+    MaxIter,
+    MetricParameter,
+    NComponents,
+    NeighborLists,
+    NJobs,
+    Tolerance,
+    training_data,
+)
 from ...objectives import GaussianNeighbors, StudentPairs
 from ...optim import Minimum, lbfgs
-from ...optim.minimum import Objective
+from ...optim.gradient_descent import Objective
 from .student import (
     GaussianLayout,
     GaussianMap,
@@ -34,7 +42,6 @@ from .student import (
     merged_embedding,
     neighbor_lists,
     require_pair_memory,
-    seeded,
     with_spread,
 )
 

@@ -7,18 +7,26 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.arguments import Real
 from ..._core.errors import IsentropicWarning, warn
-from ..._core.parameters import Real
+from ..._core.runtime import seeded
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...distances import LARGEST
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, NNeighbors
-from ...embedding.part import Part
 from ...embedding.row_distances import Distances
-from ...embedding.training_data import training_data
-from ...kernels.rows.row_costs import PAIRS
+from ...embedding.training_data import (
+    MaxIter,
+    MetricParameter,
+    NComponents,
+    NeighborLists,
+    NJobs,
+    NNeighbors,
+    Part,
+    training_data,
+)
+from ...kernels.rows.row_descent import PAIRS
 from ...neighbors import clipped_neighbors
 from ...objectives import PairSteps, mean_pair_cost
 from ...optim import batch_epochs
@@ -32,7 +40,7 @@ from .sampled import (
     rows_beyond,
     small_start,
 )
-from .student import initial_embedding, merged_embedding, seeded
+from .student import initial_embedding, merged_embedding
 
 _MOST_NEAR = 0.75  # of the other rows: where fewer are left to be further ones, a map shrinks to a point
 _LEFT = "three quarters of the other rows, so that some are left to hold the map apart"

@@ -16,10 +16,10 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.values import Neighbors
 from ...distances import distances_between, rows_per_block
 from ...distances.pairwise_blocks import pair_distances
-from ...embedding.part import Part
 from ...embedding.row_distances import Distances
+from ...embedding.training_data import Part
 from ...kernels._jit import threads
-from ...kernels.layouts.partners import draw_beyond, draw_others
+from ...kernels.layouts.epochs import draw_beyond, draw_others
 from .student import neighbor_lists
 
 LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen

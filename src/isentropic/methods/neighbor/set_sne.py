@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..._core.parameters import Choice
+from ..._core.arguments import Choice
+from ..._core.runtime import seeded
 from ..._core.specs import Array, Double, Number, StateError, Text, Whole
 from ..._core.state import Sub
 from ..._core.values import NeighborGraph
@@ -18,10 +19,16 @@ from ...dissimilarities import checked_scale
 from ...divergences import EDGE_DIVERGENCES, Patches, RowProducts, cheapest_form, noise_floor, reweighted
 from ...embedding.class_model import ClassModel, FittedClasses
 from ...embedding.embedder import Embedder
-from ...embedding.parameters import MaxIter, NComponents, NJobs, Unlabelled
-from ...embedding.part import Part
 from ...embedding.row_distances import Distances
-from ...embedding.training_data import TrainingData, labelled_training_data
+from ...embedding.training_data import (
+    MaxIter,
+    NComponents,
+    NJobs,
+    Part,
+    TrainingData,
+    Unlabelled,
+    labelled_training_data,
+)
 from ...neighbors import RowIndex, replaced_among, replaced_neighbors
 from ...objectives import StudentNeighbors
 from .class_affinities import (
@@ -40,7 +47,6 @@ from .student import (
     descend,
     merged_embedding,
     schedule,
-    seeded,
     student_affinities,
 )
 

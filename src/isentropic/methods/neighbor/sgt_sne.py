@@ -9,17 +9,24 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from ..._core.parameters import Choice, Switch
+from ..._core.arguments import Choice, Switch
+from ..._core.runtime import seeded
 from ..._core.specs import Flag, Number, StateError, Text, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
 from ...affinities import listed_for
 from ...embedding.class_model import ClassModel, FittedClasses
 from ...embedding.embedder import Embedder
-from ...embedding.parameters import MaxIter, NComponents, NJobs, Unlabelled
-from ...embedding.part import Part
 from ...embedding.row_distances import Distances
-from ...embedding.training_data import TrainingData, labelled_training_data
+from ...embedding.training_data import (
+    MaxIter,
+    NComponents,
+    NJobs,
+    Part,
+    TrainingData,
+    Unlabelled,
+    labelled_training_data,
+)
 from ...geodesics import all_pairs, nearest_by_entries, nearest_in_graph
 from ...neighbors import component_labels
 from ...objectives import StudentNeighbors
@@ -39,7 +46,6 @@ from .student import (
     descend,
     merged_embedding,
     schedule,
-    seeded,
     student_affinities,
 )
 

@@ -6,14 +6,22 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.runtime import seeded
 from ..._core.specs import Number, Whole
 from ..._core.state import Sub
 from ...affinities import checked_perplexity, conditional_affinities, listed_for
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
-from ...embedding.training_data import training_data
+from ...embedding.training_data import (
+    MaxIter,
+    MetricParameter,
+    NComponents,
+    NeighborLists,
+    NJobs,
+    Tolerance,
+    training_data,
+)
 from ...objectives import GaussianNeighbors
 from ...optim import lbfgs
 from .student import (
@@ -25,7 +33,6 @@ from .student import (
     merged_embedding,
     neighbor_lists,
     require_pair_memory,
-    seeded,
     with_spread,
 )
 

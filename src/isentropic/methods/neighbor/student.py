@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..._core.errors import TableWarning, require, require_one_of, warn
-from ..._core.runtime import generator, require_memory, row_blocks
+from ..._core.runtime import require_memory, row_blocks
 from ..._core.specs import Array, Double, StateError, Text, Whole
 from ..._core.state import Sub
 from ..._core.values import GraphMetric, Knn, Neighbors
@@ -25,12 +25,10 @@ from ...embedding.initialization import (
 )
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
-from ...embedding.part import Part
 from ...embedding.row_distances import Distances, OverGraph, kind_of
-from ...embedding.training_data import TrainingData
+from ...embedding.training_data import Part, TrainingData
 from ...kernels._jit import threads
-from ...kernels.rows.row_costs import GAUSSIANS, STUDENT, STUDENT_FIELD
-from ...kernels.rows.row_descent import settle_rows
+from ...kernels.rows.row_descent import GAUSSIANS, STUDENT, STUDENT_FIELD, settle_rows
 from ...neighbors import clipped_neighbors, lists_in_rows, searched_neighbors
 from ...objectives import Field, StudentNeighbors
 from ...optim import Phase, phased_descent
@@ -251,12 +249,6 @@ def dense(knn: Neighbors, P: np.ndarray) -> np.ndarray:
 
 
 # ---- the descent -------------------------------------------------------------------------------
-
-
-def seeded(random_state: Any) -> tuple[np.random.RandomState, int]:
-    """A generator of what is drawn, and the seed of the search, which is its first number."""
-    random = generator(random_state)
-    return random, int(random.randint(2**31 - 1))
 
 
 def require_pair_memory(bytes_a_pair: int, n: int) -> None:

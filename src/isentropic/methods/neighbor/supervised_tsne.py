@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.runtime import seeded
 from ..._core.specs import Number, OneOf, StateError, Text, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import Dis4, Neighbors
@@ -27,9 +28,16 @@ from ...embedding.class_divergences import dissimilarity_of
 from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, NComponents, NJobs, RowMetric, Unlabelled
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData, labelled_training_data
+from ...embedding.training_data import (
+    MaxIter,
+    NComponents,
+    NJobs,
+    Part,
+    RowMetric,
+    TrainingData,
+    Unlabelled,
+    labelled_training_data,
+)
 from ...objectives import StudentNeighbors
 from .class_affinities import default_perplexity
 from .student import (
@@ -39,7 +47,6 @@ from .student import (
     descend,
     merged_embedding,
     schedule,
-    seeded,
     student_affinities,
 )
 

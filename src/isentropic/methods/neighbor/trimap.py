@@ -7,18 +7,25 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Choice, Count
+from ..._core.arguments import Choice, Count
+from ..._core.runtime import seeded
 from ..._core.specs import Array, Number, Text, Whole
 from ..._core.state import Sub
 from ...distances import LARGEST
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, NNeighbors
-from ...embedding.part import Part
-from ...embedding.training_data import training_data
+from ...embedding.training_data import (
+    MaxIter,
+    MetricParameter,
+    NComponents,
+    NeighborLists,
+    NJobs,
+    NNeighbors,
+    Part,
+    training_data,
+)
 from ...kernels._jit import threads
-from ...kernels.rows.row_costs import TRIPLETS
-from ...kernels.rows.row_descent import settle_rows
+from ...kernels.rows.row_descent import TRIPLETS, settle_rows
 from ...neighbors import clipped_neighbors
 from ...objectives import Triplets, TripletSteps
 from ...optim import batch_epochs
@@ -32,7 +39,7 @@ from .sampled import (
     rows_beyond,
     small_start,
 )
-from .student import initial_embedding, merged_embedding, seeded
+from .student import initial_embedding, merged_embedding
 
 # ---- Triplets of rows: a near one is to stay nearer than a far one -------------------------------
 

@@ -6,15 +6,22 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Real
+from ..._core.arguments import Real
+from ..._core.runtime import seeded
 from ..._core.specs import Number, Text, Whole
 from ..._core.state import Sub
 from ...affinities import checked_perplexity, listed_for
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import (
+    MaxIter,
+    MetricParameter,
+    NComponents,
+    NeighborLists,
+    NJobs,
+    training_data,
+)
 from ...objectives import StudentNeighbors
 from .student import (
     MOST_DOF,
@@ -25,7 +32,6 @@ from .student import (
     merged_embedding,
     neighbor_lists,
     schedule,
-    seeded,
     student_affinities,
 )
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Count, Real
+from ..._core.arguments import Count, Real
+from ..._core.runtime import seeded
 from ..._core.specs import Number, Whole
 from ..._core.state import Sub
 from ...affinities import fitted_curve
@@ -15,7 +16,7 @@ from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import previous_embedding
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.parameters import (
+from ...embedding.training_data import (
     MetricParameter,
     NComponents,
     NeighborLists,
@@ -23,8 +24,9 @@ from ...embedding.parameters import (
     NNeighbors,
     RowMetric,
     Unlabelled,
+    labelled_training_data,
+    training_data,
 )
-from ...embedding.training_data import labelled_training_data, training_data
 from ...objectives import mean_edge_cost
 from .fuzzy import (
     MOST_PUSH,
@@ -41,7 +43,7 @@ from .fuzzy import (
     require_fuzzy_memory,
     run_epochs,
 )
-from .student import merged_embedding, neighbor_lists, seeded
+from .student import merged_embedding, neighbor_lists
 
 _NO_CLASSES = "Cut numbers into classes, pd.qcut(y, 5).codes, or give no y; target_weight=0 ignores it."
 _PUSH = Real(f"a number of at least 0 and at most {MOST_PUSH}", most=MOST_PUSH)

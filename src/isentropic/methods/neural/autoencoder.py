@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from ..._core.parameters import Choice
+from ..._core.arguments import Choice
 from ..._core.runtime import generator
 from ..._core.specs import Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import AutoencoderMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from .lessons import (
     PRECISIONS,
     HiddenLayers,

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.arguments import Choice, Count, Parameter, Real
 from ..._core.errors import IsentropicWarning, is_whole, require, warn
-from ..._core.parameters import Choice, Count, Parameter, Real
 from ..._core.runtime import one_blas_thread
 from ...embedding.maps.network import AutoencoderMap, Layers
 from ...embedding.training_data import TrainingData

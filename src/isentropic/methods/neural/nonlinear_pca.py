@@ -7,17 +7,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..._core.arguments import Count, Real
 from ..._core.errors import require
-from ..._core.parameters import Count, Real
 from ..._core.runtime import generator, row_blocks
 from ..._core.specs import Array, Double, Number, StateError, Whole
 from ..._core.state import Sub, Value
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.network import Layers, decoded_rows, require_decoder, scaled
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.rows.decoded_rows import settle_decoded
 from ...linalg import fixed_signs

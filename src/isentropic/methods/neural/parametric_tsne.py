@@ -15,9 +15,8 @@ from ...affinities import checked_perplexity, conditional_affinities, joint_affi
 from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import NetworkMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
-from ...neighbors import nearest_neighbors
+from ...embedding.training_data import NComponents, NJobs, training_data
+from ...neighbors import searched_neighbors
 from ...objectives import StudentNeighbors
 from .lessons import HiddenLayers, MaxEpochs, WeightDecay, checked_layers
 from .parametric import learnt_network, network_map
@@ -110,7 +109,7 @@ class ParametricTSNE(Embedder):
         seed = int(random.randint(2**31 - 1))
         perplexity = checked_perplexity(self.perplexity, data.n)
         nearest = Knn(listed_for(perplexity, data.n))
-        knn = nearest_neighbors(data.table, nearest, random_state=seed, n_jobs=n_jobs)
+        knn = searched_neighbors(data.table, nearest, random_state=seed, n_jobs=n_jobs)
         conditional, _ = conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)
         P = joint_affinities(knn, conditional, n_jobs=n_jobs)
         cost_of = partial(StudentNeighbors, n_components=d, n_jobs=n_jobs)

@@ -15,9 +15,8 @@ from ...affinities import fitted_curve, fuzzy_graph
 from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import NetworkMap
-from ...embedding.parameters import NComponents, NJobs, NNeighbors
-from ...embedding.training_data import training_data
-from ...neighbors import nearest_neighbors
+from ...embedding.training_data import NComponents, NJobs, NNeighbors, training_data
+from ...neighbors import searched_neighbors
 from ...objectives import FuzzyNeighbors, mean_edge_cost
 from .lessons import HiddenLayers, MaxEpochs, WeightDecay, checked_layers
 from .parametric import learnt_network, network_map
@@ -115,7 +114,7 @@ class ParametricUMAP(Embedder):
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
         curve = fitted_curve(self.min_dist, 1.0)
-        knn = nearest_neighbors(data.table, Knn(int(self.n_neighbors)), random_state=seed, n_jobs=n_jobs)
+        knn = searched_neighbors(data.table, Knn(int(self.n_neighbors)), random_state=seed, n_jobs=n_jobs)
         W = fuzzy_graph(knn, n_jobs=n_jobs)
         cost_of = partial(FuzzyNeighbors, curve=curve, push=_PUSH, seed=seed, n_jobs=n_jobs)
         rows = ScaledRows.standard(data.table, np.float32)

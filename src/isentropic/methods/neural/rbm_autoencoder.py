@@ -10,16 +10,15 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import expit
 
+from ..._core.arguments import Count
 from ..._core.errors import require
-from ..._core.parameters import Count
 from ..._core.runtime import generator, one_blas_thread, row_blocks
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import AutoencoderMap, Layers
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from .lessons import (
     PRECISIONS,
     Lessons,

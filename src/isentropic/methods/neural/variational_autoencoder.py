@@ -9,16 +9,15 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..._core.arguments import Real
 from ..._core.errors import require_count
-from ..._core.parameters import Real
 from ..._core.runtime import generator, one_blas_thread
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import AutoencoderMap, Layers
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from .lessons import (
     PRECISIONS,
     HiddenLayers,

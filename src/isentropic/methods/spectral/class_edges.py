@@ -15,8 +15,7 @@ from ...embedding.class_divergences import class_divergences
 from ...embedding.class_model import ClassModel
 from ...embedding.maps.embedded_rows import EmbeddedRows
 from ...embedding.maps.nystrom import GraphEdges
-from ...embedding.part import Part
-from ...embedding.training_data import TrainingData
+from ...embedding.training_data import Part, TrainingData
 from ...neighbors import Entries
 
 

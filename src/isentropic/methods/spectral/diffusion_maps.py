@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from ..._core.arguments import Count, Real
 from ..._core.errors import IsentropicWarning, require, warn
-from ..._core.parameters import Count, Real
 from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import DistanceRows, Knn, NeighborGraph, NeighborRule
@@ -18,8 +18,7 @@ from ...distances import Walks
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import GraphEdges, GraphWalkMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import leading_eigenpairs, least_eigenvalue
 from ...linalg.eigen import padded
 from .laplacian import Heat, OnDisconnected, embedded_graph, graph_rule, spectrum_results, warn_of_alternating

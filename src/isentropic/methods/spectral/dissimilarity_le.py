@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.parameters import Choice
+from ..._core.arguments import Choice
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
@@ -16,8 +16,7 @@ from ...embedding.class_model import ClassModel
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap
-from ...embedding.parameters import NComponents, NJobs, Unlabelled
-from ...embedding.training_data import labelled_training_data
+from ...embedding.training_data import NComponents, NJobs, Unlabelled, labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from ...neighbors import clipped_neighbors
 from .class_edges import DissimilarEdges

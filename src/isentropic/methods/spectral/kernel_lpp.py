@@ -7,16 +7,15 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.linalg import eigh
 
+from ..._core.arguments import Choice, Real
 from ..._core.errors import IsentropicWarning, warn
-from ..._core.parameters import Choice, Real
 from ..._core.runtime import require_memory
 from ..._core.specs import Array, StateError, Whole
 from ..._core.state import Sub
 from ...affinities import InnerProduct, heat, neighbor_graph
 from ...embedding.embedder import Embedder
 from ...embedding.maps.nystrom import KernelMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import TrainingData, training_data
+from ...embedding.training_data import NComponents, NJobs, TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...linalg import fixed_signs, normalized_adjacency

@@ -8,15 +8,15 @@ import numpy as np
 from scipy.linalg import svd
 from scipy.sparse import csr_array
 
+from ..._core.arguments import Choice, Parameter
 from ..._core.errors import IsentropicWarning, require, warn
-from ..._core.parameters import Choice, Parameter
 from ..._core.values import NeighborGraph, NeighborRule
 from ...affinities import checked_heat
 from ...embedding.maps.nystrom import ALTERNATES
 from ...linalg import eigenpairs_by_rank
 from ...linalg.centred import RANK
 from ...linalg.eigen import eigengap, padded, separating
-from ...neighbors import as_rule, distance_graph, subgraph
+from ...neighbors import as_rule, graph_of_rows, subgraph
 
 
 class HeatWidth(Parameter):
@@ -35,7 +35,7 @@ def embedded_graph(
     X: np.ndarray, rule: NeighborRule, on_disconnected: str, n_jobs: int | None
 ) -> tuple[NeighborGraph, np.ndarray]:
     """The neighbor graph, of its largest part where that is the policy, and the rows in it."""
-    graph = distance_graph(X, rule, on_disconnected=on_disconnected, n_jobs=n_jobs)
+    graph = graph_of_rows(X, rule, on_disconnected=on_disconnected, n_jobs=n_jobs)
     if on_disconnected != "largest" or graph.n_components == 1:
         return graph, np.arange(len(X))
     rows = np.flatnonzero(graph.components == 0)

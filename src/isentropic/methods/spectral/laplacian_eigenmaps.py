@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from ..._core.parameters import Choice
+from ..._core.arguments import Choice
 from ..._core.specs import Array, Number, Text, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
@@ -16,8 +16,7 @@ from ...affinities import bridged_heat, heat_width
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import GraphEdges, GraphWalkMap, undone
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from .laplacian import (
     Heat,

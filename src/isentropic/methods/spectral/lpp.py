@@ -23,8 +23,7 @@ from ..._core.values import Can, NeighborRule, Pnn
 from ...affinities import heat, neighbor_graph
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap
-from ...embedding.parameters import NComponents, NJobs
-from ...embedding.training_data import training_data
+from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import normalized_adjacency
 from .laplacian import Heat, graph_rule, locality_directions
 

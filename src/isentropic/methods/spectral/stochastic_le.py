@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 
-from ..._core.parameters import Choice, Parameter, Real
+from ..._core.arguments import Choice, Parameter, Real
 from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import Knn, NeighborGraph
@@ -21,14 +21,13 @@ from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap
 from ...embedding.packed_components import POLICIES, eigenvectors_of_parts, warn_of_points
-from ...embedding.parameters import NComponents, NJobs, Unlabelled
-from ...embedding.training_data import labelled_training_data
+from ...embedding.training_data import NComponents, NJobs, Unlabelled, labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from ...neighbors import (
     component_labels,
     directed_lists,
-    nearest_neighbors,
     repaired,
+    searched_neighbors,
     subgraph,
     union,
 )
@@ -184,7 +183,7 @@ class StochasticLE(Embedder):
 
 def plain_graph(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> NeighborGraph:
     """The neighbor graph before anything is known of its parts."""
-    found = nearest_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
+    found = searched_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
     directed = directed_lists(found.indices, found.distances)
     indptr, indices, lengths = union(directed, average=False, n_jobs=n_jobs)
     whole = np.zeros(len(X), np.int32)

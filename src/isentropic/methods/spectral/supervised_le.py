@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from ..._core.arguments import Parameter, Real
 from ..._core.errors import IsentropicWarning, is_real, require, warn
-from ..._core.parameters import Parameter, Real
 from ..._core.runtime import require_memory, row_blocks
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
@@ -22,8 +22,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap
 from ...embedding.packed_components import eigenvectors_of_parts
-from ...embedding.parameters import NComponents, NJobs, NNeighbors
-from ...embedding.training_data import labelled_training_data
+from ...embedding.training_data import NComponents, NJobs, NNeighbors, labelled_training_data
 from ...linalg import top_eigenpairs
 from ...linalg.eigen import padded
 from .class_edges import DissimilarEdges, NearestEdges

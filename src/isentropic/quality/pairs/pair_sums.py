@@ -13,7 +13,7 @@ import numpy as np
 from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import all_equal, later_distances
 from ...kernels._jit import threads
-from ...kernels.distances import pairs as kernels
+from ...kernels.distances import euclidean as kernels
 from ...linalg import ROOM
 
 _EQUAL = 1e-13  # a spread this small, relative to the distances, is rounding

@@ -14,7 +14,9 @@ import numpy as np
 from ..._core.runtime import row_blocks
 from ..._core.values import Floats
 from ...kernels._jit import threads
-from ...kernels.ranks import buckets, inversions, long_ranks
+from ...kernels.ranks import inversions
+from ...kernels.ranks import inversions as buckets
+from ...kernels.ranks import inversions as long_ranks
 
 LONGEST = 2**31  # entries; ranks have 32 bits
 _BUCKET = 2**15  # entries of a bucket: its keys and their copies fit the second-level cache

@@ -14,9 +14,9 @@ from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Points, rows_per_block
 from ...kernels._jit import threads
 from ...kernels.distances.euclidean import GROUP
-from ...kernels.radix import row_orders
 from ...kernels.ranks.coranks import tie_extremes
 from ...kernels.ranks.row_ranks import N_ORDER_TERMS, N_SUMS, N_TERMS, compare_points, compare_rows
+from ...kernels.sorting import row_orders
 from ..pairs.pair_sums import common_exponents, common_shifts, first_scale
 
 NEAR = 1.5  # times the mean distance of the k nearest rows: up to there a row is near

@@ -17,7 +17,7 @@ from ..._core.runtime import require_memory, row_blocks
 from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Metric, rows_per_block
 from ...kernels._jit import threads
-from ...kernels.distances.pairs import rank_differences
+from ...kernels.distances.euclidean import rank_differences
 from ...kernels.ranks.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
 from ..inputs import both_sides, mean_interval, mean_measure
 from ..measures import MEASURES, Measure

@@ -13,7 +13,7 @@ from ..._core.runtime import generator, row_blocks
 from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Metric
 from ...kernels._jit import threads
-from ...kernels.ranks.place_tests import place_tests
+from ...kernels.ranks.coranks import place_tests
 from ..inputs import both_sides
 from ..sampling import EXACT_ROWS, FIRST_ROWS, sampled_rows
 from .selections import row_flags

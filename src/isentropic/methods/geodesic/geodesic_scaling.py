@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.parameters import Parameter
+from ..._core.arguments import Parameter
 from ..._core.values import Inflate, Landmarks, NeighborGraph
 from ...distances import Metric
-from ...embedding.landmarks import checked_landmarks, chosen_landmarks, scaled_by_landmarks
+from ...embedding.input_rows import checked_landmarks
+from ...embedding.landmarks import chosen_landmarks, scaled_by_landmarks
 from ...embedding.maps.geodesic import GeodesicMap
 from ...embedding.training_data import TrainingData
 from ...geodesics import all_pairs, from_rows

@@ -1,1 +1,0 @@
-"""Kernels of networks and lattices: layers, Adam, responsibilities of nodes."""
