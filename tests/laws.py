@@ -293,8 +293,8 @@ def a_pickle_places_rows_alike(case):
 
 def a_saved_model_places_rows_alike(case):
     with tempfile.TemporaryDirectory() as folder:
-        save(case.fitted, Path(folder) / "model.skops")
-        again = load(Path(folder) / "model.skops")
+        save(case.fitted, Path(folder) / "model.isentropic")
+        again = load(Path(folder) / "model.isentropic")
     assert repr(again) == repr(case.fitted)
     assert_same_model(case, again)
 

@@ -116,8 +116,8 @@ def made(name):
         warnings.simplefilter("ignore")
         model = _unfitted(name).fit(X, np.arange(len(X)) % 2)
         places = model.transform(queries)
-        isentropic.save(model, Path(folder) / "model.skops", extra={"note": "hello"})
-        with ZipFile(Path(folder) / "model.skops") as archive:
+        isentropic.save(model, Path(folder) / "model.isentropic", extra={"note": "hello"})
+        with ZipFile(Path(folder) / "model.isentropic") as archive:
             members = {member: archive.read(member) for member in archive.namelist()}
     member = "model.json" if "model.json" in members else "schema.json"
     schema = json.dumps(json.loads(members.pop(member)))
@@ -548,7 +548,7 @@ def work(names, count, seed, note):
     np.seterr(all="ignore")
     isentropic.set_config(memory_limit=BUDGET)
     with tempfile.TemporaryDirectory() as folder, open(note, "wb", buffering=0) as noted:
-        path = Path(folder) / "model.skops"
+        path = Path(folder) / "model.isentropic"
         for name in names:
             specimen = made(name)
             sound = whole(specimen)

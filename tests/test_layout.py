@@ -17,7 +17,6 @@ LARGE_FOLDERS: dict[str, int] = {}
 # name -> modules that still have it
 REPEATED_NAMES = {
     "datasets": 2,
-    "placement": 2,
 }
 
 MOST_CLASSES = 3  # of ours that an estimator is made of

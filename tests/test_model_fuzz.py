@@ -35,8 +35,8 @@ def specimen():
 
 @pytest.fixture
 def path(specimen, tmp_path):
-    (tmp_path / "model.skops").write_bytes(model_fuzz.whole(specimen))
-    return tmp_path / "model.skops"
+    (tmp_path / "model.isentropic").write_bytes(model_fuzz.whole(specimen))
+    return tmp_path / "model.isentropic"
 
 
 def test_a_whole_file_places_rows(specimen, path):

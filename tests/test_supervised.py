@@ -56,8 +56,8 @@ def test_classes_keep_their_names_in_a_saved_model(kind, tmp_path, monkeypatch):
     y = Y.astype(kind) if kind in (str, object) else (X[:, 0] > 0).astype(kind)
     fitted = ClassMeans().fit(X, y)
     assert_array_equal(fitted.classes_, np.unique(y))
-    isentropic.save(fitted, tmp_path / "model.skops")
-    again = isentropic.load(tmp_path / "model.skops")
+    isentropic.save(fitted, tmp_path / "model.isentropic")
+    again = isentropic.load(tmp_path / "model.isentropic")
     assert_array_equal(again.classes_, np.unique(y))
     assert_array_equal(again.transform(X), fitted.embedding_)
 

@@ -55,8 +55,8 @@ def model(X):
 
 
 def written(model, folder):
-    save(model, folder / "model.skops", extra={"note": "hello"})
-    return folder / "model.skops"
+    save(model, folder / "model.isentropic", extra={"note": "hello"})
+    return folder / "model.isentropic"
 
 
 @pytest.fixture(params=["pca", BY_SKOPS])
@@ -174,8 +174,8 @@ def test_a_writable_place_is_left_as_it_was(tmp_path):
 def test_values_of_parameters_come_back(name, parameters, X, tmp_path):
     """That every method does is a law: see laws.py."""
     fitted = isentropic.make(name, **parameters).fit(X)
-    save(fitted, tmp_path / "model.skops")
-    loaded = load(tmp_path / "model.skops")
+    save(fitted, tmp_path / "model.isentropic")
+    loaded = load(tmp_path / "model.isentropic")
     assert repr(loaded) == repr(fitted)
     new = np.concatenate([X[:3], X[:7] + 0.01])
     assert_array_equal(loaded.transform(new), fitted.transform(new))
@@ -288,8 +288,8 @@ def test_the_output_of_a_model_stays_a_frame(X, tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     fitted = isentropic.make("pca").set_output(transform="pandas").fit(frame)
-    save(fitted, tmp_path / "model.skops")
-    loaded = load(tmp_path / "model.skops")
+    save(fitted, tmp_path / "model.isentropic")
+    loaded = load(tmp_path / "model.isentropic")
     assert loaded.transform(frame).equals(fitted.transform(frame))
     assert list(loaded.feature_names_in_) == ["a", "b", "c"]
 
@@ -314,7 +314,7 @@ def test_the_header_names_format_and_versions(saved):
 def test_a_callable_parameter_refuses_to_save(tmp_path):
     model = isentropic.make("pca").fit(np.eye(4)).set_params(whiten=max)
     with pytest.raises(InvalidInputError, match=r"^whiten must be a plain value in a model that is saved"):
-        save(model, tmp_path / "model.skops")
+        save(model, tmp_path / "model.isentropic")
     assert os.listdir(tmp_path) == []
 
 
@@ -326,17 +326,17 @@ def test_state_that_would_not_load_is_not_saved(model, tmp_path, value):
     with pytest.raises(
         InvalidInputError, match=r"^(The model cannot be saved: its whiten|whiten must be a plain)"
     ):
-        save(model, tmp_path / "model.skops")
+        save(model, tmp_path / "model.isentropic")
     assert os.listdir(tmp_path) == []
 
 
 def test_only_estimators_are_saved(tmp_path):
     with pytest.raises(InvalidInputError, match=r"^model must be a fitted estimator of isentropic, got 3"):
-        save(3, tmp_path / "model.skops")
+        save(3, tmp_path / "model.isentropic")
     with pytest.raises(InvalidInputError, match=r"^model must be a fitted estimator of isentropic, got PCA"):
-        save(isentropic.make("pca"), tmp_path / "model.skops")
+        save(isentropic.make("pca"), tmp_path / "model.isentropic")
     with pytest.raises(InvalidInputError, match=r"^model must be a fitted estimator of isentropic, got Log"):
-        save(LogisticRegression(), tmp_path / "model.skops")
+        save(LogisticRegression(), tmp_path / "model.isentropic")
 
 
 class Mine(isentropic.PCA):
@@ -345,16 +345,16 @@ class Mine(isentropic.PCA):
 
 def test_an_estimator_of_another_place_is_not_saved(tmp_path, X):
     with pytest.raises(InvalidInputError, match=r"^model must be a fitted estimator of isentropic, got Mine"):
-        save(Mine().fit(X), tmp_path / "model.skops")
+        save(Mine().fit(X), tmp_path / "model.isentropic")
     selected = Selected(Mine(), {"whiten": [True, False]}, n_jobs=1).fit(X)
     with pytest.raises(InvalidInputError, match=r"its estimator must be a method of isentropic, got Mine"):
-        save(selected, tmp_path / "model.skops")
+        save(selected, tmp_path / "model.isentropic")
 
 
 def test_an_attribute_that_is_not_declared_is_not_saved(model, tmp_path):
     model.note_ = 3
     with pytest.raises(InvalidInputError, match=r"its note_ is no attribute of PCA"):
-        save(model, tmp_path / "model.skops")
+        save(model, tmp_path / "model.isentropic")
     assert os.listdir(tmp_path) == []
 
 
@@ -395,7 +395,7 @@ def refusal(path):
     ],
 )
 def test_files_of_other_kinds(tmp_path, content, reason):
-    path = tmp_path / "model.skops"
+    path = tmp_path / "model.isentropic"
     path.write_bytes(content)
     text = refusal(path)
     assert reason in text
@@ -486,7 +486,7 @@ def test_memory_that_does_not_suffice_is_no_damage(saved, monkeypatch):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    assert "cannot be read: No such file" in refusal(tmp_path / "none.skops")
+    assert "cannot be read: No such file" in refusal(tmp_path / "none.isentropic")
     assert "cannot be read" in refusal(tmp_path)
 
 
@@ -504,7 +504,7 @@ def test_a_broken_header(saved, header):
 
 
 def test_a_skops_file_of_another_program(tmp_path):
-    path = tmp_path / "model.skops"
+    path = tmp_path / "model.isentropic"
     skops.io.dump(LogisticRegression(), path)
     assert "another program wrote it" in refusal(path)
 
@@ -557,13 +557,13 @@ def test_a_member_that_many_parts_name_is_read_once(tmp_path):
     many = np.ones(2**18)  # 2 MiB
     model = isentropic.SDD([1, 2]).fit(np.random.default_rng(0).normal(size=(10, 2)))
     model.degree = [many]
-    save(model, tmp_path / "model.skops")
-    header = json.loads(zipfile.ZipFile(tmp_path / "model.skops").read("model.json"))
+    save(model, tmp_path / "model.isentropic")
+    header = json.loads(zipfile.ZipFile(tmp_path / "model.isentropic").read("model.json"))
     header["model"]["parameters"]["degree"]["list"] *= 300
-    rewrite(tmp_path / "model.skops", {"model.json": json.dumps(header)})
+    rewrite(tmp_path / "model.isentropic", {"model.json": json.dumps(header)})
     tracemalloc.start()
     with isentropic.config_context(memory_limit=2**24):
-        loaded = load(tmp_path / "model.skops")
+        loaded = load(tmp_path / "model.isentropic")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(loaded.degree) == 300

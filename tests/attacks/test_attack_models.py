@@ -40,7 +40,7 @@ def specimens():
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "model.skops"
+    return tmp_path / "model.isentropic"
 
 
 def assert_refused(path, content):
@@ -440,7 +440,7 @@ def saved_tables(tmp_path_factory):
         warnings.simplefilter("ignore")
         table = datasets.load(frame, "t", index="id", dates="cycle")
         model = isentropic.make("pca").fit(table.X)
-    path = tmp_path_factory.mktemp("tables") / "model.skops"
+    path = tmp_path_factory.mktemp("tables") / "model.isentropic"
     SavedModel(model, "pca", table.preparation, Rows.of(table)).write(path)
     return frame, path.read_bytes()
 

@@ -47,7 +47,7 @@ WRITERS = {
     "a.parquet": lambda path: write_frame(FRAME, path),
     "a.feather": lambda path: write_frame(FRAME, path),
     "a.h5ad": lambda path: write_maps(MapsFrame(FRAME, {"x": ["x0", "x1"]}), path),
-    "a.skops": write_model,
+    "a.isentropic": write_model,
     "a.png": write_plot,
     "a.svg": write_plot,
     "a.pdf": write_plot,
@@ -117,7 +117,7 @@ def content_of(name, at):
     return (folder / name).read_bytes()
 
 
-SAME_EACH_TIME = [name for name in WRITERS if name not in ("a.skops", "a.h5ad", "a.svg", "a.pdf")]
+SAME_EACH_TIME = [name for name in WRITERS if name not in ("a.isentropic", "a.h5ad", "a.svg", "a.pdf")]
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["itself", "a link to it"])

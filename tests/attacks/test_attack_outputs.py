@@ -30,8 +30,8 @@ PATH_WORDS = {"FILE", "DIR", "FOLDER", "MODEL", "TABLES", "EMBEDDING", "FIRST", 
 # of each command that writes: its arguments, {} standing for what it reads, and how each is named
 CALLS = {
     "embed": (["embed", "{}", "-m", "pca"], ["in.csv"]),
-    "transform": (["transform", "{}", "{}"], ["m.skops", "in.csv"]),
-    "update": (["update", "{}", "{}"], ["m.skops", "in.csv"]),
+    "transform": (["transform", "{}", "{}"], ["m.isentropic", "in.csv"]),
+    "update": (["update", "{}", "{}"], ["m.isentropic", "in.csv"]),
     "path": (["path", "{}"], ["in.csv"]),
     "quality": (["quality", "{}", "{}"], ["in.csv", "map.csv"]),
     "compare-maps": (["compare-maps", "{}", "{}", "{}"], ["map.csv", "other.csv", "in.csv"]),
@@ -44,7 +44,7 @@ CALLS = {
     "a set of the data folder": (["embed", "iris", "-m", "pca"], ["data/iris.csv"]),
     "an OpenML set of the data folder": (["embed", "openml:iris", "-m", "pca"], ["data/iris.csv"]),
 }
-SUFFIXES = {"--plot": ".png", "--save": ".skops", "--maps": ".csv", "--folder": ""}
+SUFFIXES = {"--plot": ".png", "--save": ".isentropic", "--maps": ".csv", "--folder": ""}
 PAGES = ("report", "experiment", "reproduce")
 
 
@@ -282,7 +282,7 @@ LINKS = [linked, linked_from_here, linked_in_a_chain, linked_by_way_of_a_folder,
 
 def may_be(case, option, slot):
     """The one output that may take the place of an input: the grown model that of the old one."""
-    return (case, option, CALLS[case][1][slot]) == ("update", "--save", "m.skops")
+    return (case, option, CALLS[case][1][slot]) == ("update", "--save", "m.isentropic")
 
 
 @pytest.fixture
@@ -363,7 +363,7 @@ KNOWN = {
     "the ranks of a page among the tables": ["experiment", "tabs", "-o", "tabs/u.html"],
     "a table at home": ["quality", "~/t.csv", "map.csv", "-o", "{home}/t.csv"],
     "maps of a table at home": ["report", "~/t.csv", "-m", "pca", "-o", "r.html", "--maps", "{home}/t.csv"],
-    "a model": ["transform", "m.skops", "t.csv", "-o", "m.csv"],
+    "a model": ["transform", "m.isentropic", "t.csv", "-o", "m.csv"],
     "a book": ["embed", "b.xlsx#Sheet", "-m", "pca", "-o", "new.csv", "--save", "b.xlsx"],
     "labels": ["embed", "x.npy", "--target", "y.npy", "-m", "pca", "-o", "new.csv", "--save", "y.npy"],
     "results in place of a table": ["report", "t.csv", "-m", "pca", "-o", "r.html", "--folder", "t.csv"],
@@ -379,9 +379,9 @@ def test_what_is_read_stays(tmp_path, monkeypatch, attack):
     for name in ("t.csv", "experiment.csv", "t-ranks.csv", "tabs/t.csv", "tabs/u-ranks.csv", "map.csv"):
         rows = (f"{i},{i * i % 7},{i % 3}" for i in range(30))
         Path(name).write_text("\n".join(["a,b,target", *rows]) + "\n", encoding="utf-8")
-    for name in ("m.skops", "b.xlsx", "x.npy", "y.npy"):
+    for name in ("m.isentropic", "b.xlsx", "x.npy", "y.npy"):
         Path(name).write_bytes(GARBAGE)
-    os.link("m.skops", "m.csv")
+    os.link("m.isentropic", "m.csv")
     before = state(tmp_path)
     result = run(*(word.format(home=tmp_path) for word in KNOWN[attack]))
     assert_refused(result, before, tmp_path)
@@ -514,13 +514,22 @@ def test_a_tilde_is_the_home_folder_of_every_path_and_a_folder_where_it_is_spelt
     small_table("home/in.csv")
     Path("~").mkdir()
     made = run(
-        "embed", "~/in.csv", "-m", "pca", "-o", "~/out.csv", "--save", "~/out.skops", "--plot", "./~/out.svg"
+        "embed",
+        "~/in.csv",
+        "-m",
+        "pca",
+        "-o",
+        "~/out.csv",
+        "--save",
+        "~/out.isentropic",
+        "--plot",
+        "./~/out.svg",
     )
     assert made.exit_code == 0, made.stderr
-    assert run("transform", "~/out.skops", "~/in.csv", "-o", "./~/out.csv").exit_code == 0
+    assert run("transform", "~/out.isentropic", "~/in.csv", "-o", "./~/out.csv").exit_code == 0
     assert run("quality", "~/in.csv", "~/out.csv", "-o", "~/scores.csv").exit_code == 0
     assert sorted(os.listdir("~")) == ["out.csv", "out.svg"]
-    assert {"out.csv", "out.skops", "scores.csv"} <= set(os.listdir("home"))
+    assert {"out.csv", "out.isentropic", "scores.csv"} <= set(os.listdir("home"))
 
 
 @pytest.mark.parametrize("out", ["", ".", "..", "/", "-", "new", ".html/..", "new.html/.."])
@@ -549,7 +558,18 @@ MORE = {"report": ["--preset", "quick"], "experiment": ["--minutes", "0"], "repr
 def test_a_command_writes_what_it_declares_and_nothing_else(world, monkeypatch, command):
     for name in ("in.csv", "map.csv", "other.csv"):
         small_table(name)
-    model = ("embed", "in.csv", "-m", "isomap", "--target", "target", "-o", "map.csv", "--save", "m.skops")
+    model = (
+        "embed",
+        "in.csv",
+        "-m",
+        "isomap",
+        "--target",
+        "target",
+        "-o",
+        "map.csv",
+        "--save",
+        "m.isentropic",
+    )
     assert run(*model).exit_code == 0
     shutil.copy("map.csv", "other.csv")
     told = []

@@ -23,9 +23,9 @@ def here(tmp_path, monkeypatch, run) -> Path:
     """A folder with a table, its map, its model, and what leads nowhere."""
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text(TABLE, encoding="utf-8")
-    done = run("embed", "t.csv", "-m", "pca", "--index", "id", "-o", "map.csv", "--save", "t.skops")
+    done = run("embed", "t.csv", "-m", "pca", "--index", "id", "-o", "map.csv", "--save", "t.isentropic")
     assert done.exit_code == 0
-    for name in ("loop.csv", "loop.html", "loop.skops", "loop.png"):
+    for name in ("loop.csv", "loop.html", "loop.isentropic", "loop.png"):
         Path(name).symlink_to(name)
     Path("folder.csv").mkdir()
     Path("empty.csv").touch()
@@ -41,7 +41,7 @@ SOURCES = [
 ]  # fmt: skip
 COMMANDS = {
     "embed": lambda path: ("embed", path, "-m", "pca", "-o", "out.csv"),
-    "transform": lambda path: ("transform", "t.skops", path, "-o", "out.csv"),
+    "transform": lambda path: ("transform", "t.isentropic", path, "-o", "out.csv"),
     "quality": lambda path: ("quality", path, "map.csv"),
     "report": lambda path: ("report", path, "-m", "pca", "-o", "out.html"),
     "model of transform": lambda path: ("transform", path, "t.csv", "-o", "out.csv"),
@@ -71,9 +71,9 @@ def test_a_path_that_is_no_table(here, run, command, path):
 
 OUTPUTS = {
     "embed": lambda name: ("embed", "t.csv", "-m", "pca", "-o", f"{name}.csv"),
-    "save": lambda name: ("embed", "t.csv", "-m", "pca", "-o", "out.csv", "--save", f"{name}.skops"),
+    "save": lambda name: ("embed", "t.csv", "-m", "pca", "-o", "out.csv", "--save", f"{name}.isentropic"),
     "plot": lambda name: ("embed", "t.csv", "-m", "pca", "-o", "out.csv", "--plot", f"{name}.png"),
-    "transform": lambda name: ("transform", "t.skops", "t.csv", "-o", f"{name}.csv"),
+    "transform": lambda name: ("transform", "t.isentropic", "t.csv", "-o", f"{name}.csv"),
     "quality": lambda name: ("quality", "t.csv", "map.csv", "--index", "id", "--plot", f"{name}.png"),
     "report": lambda name: ("report", "t.csv", "--index", "id", "-m", "pca", "-o", f"{name}.html"),
     "folder": lambda name: (
@@ -109,11 +109,11 @@ def test_a_name_that_is_not_utf8_goes_through_every_command(here, run):
             "-o",
             f"{STRANGE}_.csv",
             "--save",
-            f"{STRANGE}.skops",
+            f"{STRANGE}.isentropic",
             "--plot",
             f"{STRANGE}.svg",
         ),
-        ("transform", f"{STRANGE}.skops", f"{STRANGE}.csv", "-o", f"{STRANGE}__.csv"),
+        ("transform", f"{STRANGE}.isentropic", f"{STRANGE}.csv", "-o", f"{STRANGE}__.csv"),
         ("quality", f"{STRANGE}.csv", f"{STRANGE}_.csv", "--index", "id", "--plot", f"{STRANGE}_.svg"),
         (
             "report",

@@ -115,7 +115,7 @@ def test_quiet_says_nothing(run, tmp_path):
 
 
 def test_json_for_programs(run, tmp_path):
-    out, save, plot = (tmp_path / name for name in ("map.csv", "model.skops", "map.png"))
+    out, save, plot = (tmp_path / name for name in ("map.csv", "model.isentropic", "map.png"))
     result = run("embed", "builtin:iris", "-m", "isomap", "-p", "neighbors=knn:9", "-p", "n_neighbors=3",
                  "-o", out, "--save", save, "--plot", plot, "--json")  # fmt: skip
     summary = json.loads(result.stdout)
@@ -137,9 +137,9 @@ def test_json_for_programs(run, tmp_path):
 
 def test_presets_of_the_registry_apply(run, tmp_path):
     result = run("embed", "builtin:iris", "-m", "landmark-isomap", "-p", "n_landmarks=20",
-                 "-o", tmp_path / "map.csv", "--save", tmp_path / "model.skops")  # fmt: skip
+                 "-o", tmp_path / "map.csv", "--save", tmp_path / "model.isentropic")  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert len(isentropic.load(tmp_path / "model.skops").landmarks_) == 20
+    assert len(isentropic.load(tmp_path / "model.isentropic").landmarks_) == 20
 
 
 def test_seed_and_jobs_reach_the_method(run, stub_methods, tmp_path, monkeypatch):
@@ -316,9 +316,9 @@ def test_rows_with_holes_are_mapped_and_placed_again(run, tmp_path):
     lines = [",".join(row) for row in (["a", "b", "c", "d"], *table.tolist())]
     (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
     result = run("embed", tmp_path / "a.csv", "-m", "probabilistic-pca", "--missing", "keep",
-                 "-o", tmp_path / "map.csv", "--save", tmp_path / "model.skops")  # fmt: skip
+                 "-o", tmp_path / "map.csv", "--save", tmp_path / "model.isentropic")  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    result = run("transform", tmp_path / "model.skops", tmp_path / "a.csv", "-o", tmp_path / "again.csv")
+    result = run("transform", tmp_path / "model.isentropic", tmp_path / "a.csv", "-o", tmp_path / "again.csv")
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "map.csv").read_bytes()
     assert len(pd.read_csv(tmp_path / "map.csv").dropna()) == 30
@@ -387,7 +387,7 @@ def test_a_source_that_is_not_there_is_a_failure(run, tmp_path):
         (["-o", "none/map.csv"], "there is no folder none. Choose a folder", 1),
         (["-o", "file/map.csv"], "cannot be written: not a directory", 1),
         (["-o", "folder.csv"], "folder.csv must be a file, got a folder", 1),
-        (["-o", "map.csv", "--save", "none/model.skops"], "none/model.skops cannot be written", 1),
+        (["-o", "map.csv", "--save", "none/model.isentropic"], "none/model.isentropic cannot be written", 1),
     ],
 )
 def test_outputs_are_checked_before_the_work(
@@ -411,7 +411,7 @@ def test_the_source_is_not_overwritten(run, flats):
 
 
 @pytest.mark.parametrize(
-    ("option", "name"), [("-o", "map.csv"), ("--save", "model.skops"), ("--plot", "map.png")]
+    ("option", "name"), [("-o", "map.csv"), ("--save", "model.isentropic"), ("--plot", "map.png")]
 )
 def test_a_full_disk_leaves_the_old_file(run, tmp_path, monkeypatch, option, name):
     (tmp_path / name).write_bytes(b"old")

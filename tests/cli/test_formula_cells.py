@@ -98,7 +98,7 @@ def test_rows_are_matched_by_name_when_a_map_is_read_back(run, table, tmp_path, 
 
 
 def test_quality_transform_and_update_write_none_either(run, table, tmp_path):
-    model, made = tmp_path / "m.skops", tmp_path / "map.csv"
+    model, made = tmp_path / "m.isentropic", tmp_path / "map.csv"
     assert (
         run(
             "embed", table, "-m", "isomap", "-p", "neighbors=knn:8", "-o", made, "--save", model, *OPTIONS

@@ -24,7 +24,7 @@ TABLE = ("--index", "flat", "--target", "quarter")
 
 
 def test_a_mixed_table_through_every_command(run, mixed, tmp_path):
-    out, model, new = tmp_path / "map.csv", tmp_path / "model.skops", tmp_path / "new.csv"
+    out, model, new = tmp_path / "map.csv", tmp_path / "model.isentropic", tmp_path / "new.csv"
     by = (*TABLE, "--metric", "gower")
     result = run("embed", mixed, "-m", "classical-mds", *by, "--out", out, "--save", model)
     assert result.exit_code == 0, result.stderr
@@ -46,7 +46,7 @@ def test_a_sparse_table_by_cosine_through_every_command(run, tmp_path):
     source, new = tmp_path / "words.npz", tmp_path / "new.npz"
     sparse.save_npz(source, sparse.csr_array(words))
     sparse.save_npz(new, sparse.csr_array(words[:3]))
-    out, model, placed = tmp_path / "map.csv", tmp_path / "model.skops", tmp_path / "placed.csv"
+    out, model, placed = tmp_path / "map.csv", tmp_path / "model.isentropic", tmp_path / "placed.csv"
     by = ("--metric", "cosine")
     for command in (
         ("embed", source, "-m", "isomap", *by, "--out", out, "--save", model),
@@ -85,7 +85,7 @@ def test_methods_of_columns_stay_in_a_comparison_of_a_mixed_table(run, mixed, tm
 
 def test_weights_rows_and_tails_through_embed_and_transform(run, tmp_path):
     rng = np.random.default_rng(0)
-    source, out, model = tmp_path / "towns.csv", tmp_path / "map.csv", tmp_path / "model.skops"
+    source, out, model = tmp_path / "towns.csv", tmp_path / "map.csv", tmp_path / "model.isentropic"
     rows = np.exp(rng.normal(size=(60, 3)) * [2.0, 0.2, 0.2])
     source.write_text(
         "a,b,c\n" + "\n".join(",".join(map(repr, row.tolist())) for row in rows), encoding="utf-8"
@@ -106,7 +106,7 @@ def test_weights_rows_and_tails_through_embed_and_transform(run, tmp_path):
 def test_a_distance_matrix_needs_no_option(run, tmp_path):
     places = np.random.default_rng(1).normal(size=(24, 2))
     D = np.linalg.norm(places[:, None] - places, axis=2)
-    source, out, model = tmp_path / "towns.csv", tmp_path / "map.csv", tmp_path / "model.skops"
+    source, out, model = tmp_path / "towns.csv", tmp_path / "map.csv", tmp_path / "model.isentropic"
     names = [f"town {chr(65 + i)}" for i in range(24)]
     lines = [",".join(["town", *names])]
     lines += [",".join([name, *map(repr, row)]) for name, row in zip(names, D.tolist(), strict=True)]

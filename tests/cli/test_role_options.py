@@ -65,11 +65,11 @@ def test_a_pattern_without_a_column_is_refused(run, plants):
 
 
 def test_rows_without_a_class_go_through_every_command(run, plants):
-    saved = ("--target", "kind", "--drop", "soil", "--save", "m.skops", "--plot", "map.png")
+    saved = ("--target", "kind", "--drop", "soil", "--save", "m.isentropic", "--plot", "map.png")
     assert run("embed", plants, "-m", "pca", "-o", "map.csv", *saved).exit_code == 0
     written = pd.read_csv("map.csv")
     assert written["kind"].isna().tolist() == [True] * 6 + [False] * 54
-    again = run("transform", "m.skops", plants, "-o", "new.csv", "--json")
+    again = run("transform", "m.isentropic", plants, "-o", "new.csv", "--json")
     assert again.exit_code == 0, again.stderr
     roles = {column["name"]: column["role"] for column in json.loads(again.stdout)["columns"]}
     assert (roles["plot"], roles["soil"], roles["height"]) == ("label", "ignored", "feature")

@@ -14,7 +14,7 @@ from model_fuzz import rezipped
 
 @pytest.fixture
 def model(run, flats, tmp_path):
-    path = tmp_path / "model.skops"
+    path = tmp_path / "model.isentropic"
     result = run("embed", flats, "-m", "isomap", "-p", "n_neighbors=6", "-o", tmp_path / "map.csv",
                  "--index", "flat", "--target", "quarter", "--save", path)  # fmt: skip
     assert result.exit_code == 0, result.stderr
@@ -63,16 +63,16 @@ def test_a_column_that_is_gone_is_a_usage_error(run, model, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"junk", None])
 def test_a_model_from_elsewhere_is_a_failure(run, flats, tmp_path, content):
     if content is not None:
-        (tmp_path / "model.skops").write_bytes(content)
-    result = run("transform", tmp_path / "model.skops", flats, "-o", tmp_path / "out.csv")
+        (tmp_path / "model.isentropic").write_bytes(content)
+    result = run("transform", tmp_path / "model.isentropic", flats, "-o", tmp_path / "out.csv")
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"Error: {tmp_path / 'model.skops'} ")
+    assert result.stderr.startswith(f"Error: {tmp_path / 'model.isentropic'} ")
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_model_saved_without_its_table_says_what_to_do(run, flats, tmp_path):
-    isentropic.save(isentropic.make("pca").fit(np.eye(4)), tmp_path / "model.skops")
-    result = run("transform", tmp_path / "model.skops", flats, "-o", tmp_path / "out.csv")
+    isentropic.save(isentropic.make("pca").fit(np.eye(4)), tmp_path / "model.isentropic")
+    result = run("transform", tmp_path / "model.isentropic", flats, "-o", tmp_path / "out.csv")
     assert result.exit_code == 1
     assert "save it with 'isentropic embed --save'" in result.stderr
 
@@ -140,7 +140,7 @@ def test_a_method_that_cannot_place_rows_says_so(run, flats, tmp_path, monkeypat
     from isentropic._core.models import io as _io
 
     monkeypatch.setattr(_io, "load_with_extra", lambda path: (object(), {"method": "stub"}))
-    result = run("transform", tmp_path / "model.skops", flats, "-o", tmp_path / "out.csv")
+    result = run("transform", tmp_path / "model.isentropic", flats, "-o", tmp_path / "out.csv")
     assert result.exit_code == 2
     assert "stub cannot place new rows. Embed them together with the first table." in result.stderr
 

@@ -36,7 +36,7 @@ def model(run, flats, tmp_path):
 
     def embedded(name, *options):
         given = options or ("--index", "flat", "--target", "quarter")
-        path = tmp_path / f"{name}.skops"
+        path = tmp_path / f"{name}.isentropic"
         result = run("embed", flats, "-m", *METHODS.get(name, (name,)), "-o", tmp_path / "map.csv", *given,
                      "--save", path)  # fmt: skip
         assert result.exit_code == 0, result.stderr
@@ -188,7 +188,7 @@ def test_rows_without_names_do_not_meet_whole_numbers_that_are_names(run, flats,
     """The numbers of rows without a name would be names that the map has already."""
     frame = pd.read_csv(flats)
     frame.assign(flat=range(len(frame))).to_csv(flats, index=False)
-    path = tmp_path / "numbered.skops"
+    path = tmp_path / "numbered.isentropic"
     done = run("embed", flats, "-m", "isomap", "--index", "flat", "--target", "quarter",
                "-o", tmp_path / "map.csv", "--save", path)  # fmt: skip
     assert done.exit_code == 0, done.stderr

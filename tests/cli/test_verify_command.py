@@ -12,7 +12,7 @@ from isentropic._core.models.io import load_with_extra, save
 
 @pytest.fixture
 def model(run, flats, tmp_path):
-    path = tmp_path / "model.skops"
+    path = tmp_path / "model.isentropic"
     result = run(
         "embed", flats, "-m", "isomap", "-o", tmp_path / "map.csv", "--index", "flat", "--save", path
     )
@@ -113,7 +113,7 @@ def test_another_preparation_is_refused_wherever_it_would_be_used(run, model, fl
 
 
 def test_the_preparation_of_another_map_is_refused(run, model, flats, tmp_path):
-    other = tmp_path / "other.skops"
+    other = tmp_path / "other.isentropic"
     text = flats.read_text(encoding="utf-8").replace(",3", ",4")
     flats.write_text(text, encoding="utf-8")
     run("embed", flats, "-m", "isomap", "-o", tmp_path / "map.csv", "--index", "flat", "--save", other)
@@ -153,7 +153,7 @@ def test_a_model_that_grew_is_verified_as_it_is_now(run, model, flats, tmp_path)
     new.write_text(
         "flat,rooms,area,heating,quarter\nnew1,2,44,oil,north\nnew2,4,61,gas,south\n", encoding="utf-8"
     )
-    grown = tmp_path / "grown.skops"
+    grown = tmp_path / "grown.isentropic"
     result = run("update", model, new, "-o", tmp_path / "grown.csv", "--save", grown)
     assert result.exit_code == 0, result.stderr
     assert run("verify", grown).exit_code == 0

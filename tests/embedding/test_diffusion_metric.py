@@ -77,8 +77,8 @@ def test_a_row_that_moves_onto_a_fitted_one_ends_there():
 
 def test_new_rows_are_placed_again_after_saving(tmp_path):
     fitted, new = TSNE(5, metric=Diffusion(8, t=4), max_iter=50).fit(ROLL[:120]), ROLL[120:124]
-    save(fitted, tmp_path / "model.skops")
-    again = load(tmp_path / "model.skops")
+    save(fitted, tmp_path / "model.isentropic")
+    again = load(tmp_path / "model.isentropic")
     for _ in range(2):  # the second time by the walk that is kept
         assert_same_bits(again.transform(new), fitted.transform(new))
     laws.assert_rows_by_themselves(fitted.transform, new)

@@ -67,8 +67,8 @@ def test_rows_are_placed_by_themselves_and_from_a_file(kind, tmp_path):
     method = METHODS[kind].fit(X)
     assert_same_bits(method.transform(X), method.embedding_)
     assert_rows_by_themselves(method.transform, NEW)
-    save(method, tmp_path / "model.skops")
-    again = load(tmp_path / "model.skops")
+    save(method, tmp_path / "model.isentropic")
+    again = load(tmp_path / "model.isentropic")
     assert_same_bits(again.transform(NEW), method.transform(NEW))
 
 
@@ -96,15 +96,15 @@ def test_a_hole_is_refused_by_any_other_metric():
 def test_a_refit_by_another_metric_forgets_the_units(tmp_path):
     method = Isomap(metric="gower").fit(X)
     method.set_params(metric="euclidean").fit(np.nan_to_num(X))
-    save(method, tmp_path / "model.skops")
-    assert_same_bits(load(tmp_path / "model.skops").embedding_, method.embedding_)
+    save(method, tmp_path / "model.isentropic")
+    assert_same_bits(load(tmp_path / "model.isentropic").embedding_, method.embedding_)
 
 
 def test_a_damaged_model_with_holes_is_refused(tmp_path):
     method = Isomap().fit(np.nan_to_num(X))
     method._map.data.X[3, 1] = np.nan
     with pytest.raises((InvalidInputError, FileFormatError), match="finite"):
-        save(method, tmp_path / "model.skops")
+        save(method, tmp_path / "model.isentropic")
 
 
 def test_more_rows_change_the_ranges_and_are_refused():

@@ -136,8 +136,8 @@ def test_steps_from_a_map_are_as_many_as_asked_for(name, earlier):
 
 def test_names_stay_with_the_model_and_go_with_the_next_fit(tmp_path):
     model = TSNE(5, max_iter=10).fit(BEFORE[:50])
-    isentropic.save(model, tmp_path / "model.skops")
-    loaded = isentropic.load(tmp_path / "model.skops")
+    isentropic.save(model, tmp_path / "model.isentropic")
+    loaded = isentropic.load(tmp_path / "model.isentropic")
     assert_array_equal(loaded.training_row_names, NAMES[:50])
     model.fit(BEFORE[:50].to_numpy())
     assert model.training_row_names is None

@@ -124,8 +124,10 @@ def test_a_second_fit_leaves_nothing_of_the_first(name, X, tmp_path):
     if METHODS[name].precomputed:
         model.set_params(metric="precomputed")
         X = cdist(X, X)
-    isentropic.save(laws.fit(model, X), tmp_path / "model.skops")
-    assert_array_equal(isentropic.load(tmp_path / "model.skops").transform(X[:5]), model.transform(X[:5]))
+    isentropic.save(laws.fit(model, X), tmp_path / "model.isentropic")
+    assert_array_equal(
+        isentropic.load(tmp_path / "model.isentropic").transform(X[:5]), model.transform(X[:5])
+    )
 
 
 def tampered(path, model, attribute, change):
@@ -271,7 +273,7 @@ TAMPERED = [
 
 @pytest.mark.parametrize(("name", "attribute", "change"), TAMPERED)
 def test_a_tampered_part_is_refused_by_its_name(name, attribute, change, tmp_path):
-    text = refusal(tampered(tmp_path / "model.skops", own(name), attribute, change))
+    text = refusal(tampered(tmp_path / "model.isentropic", own(name), attribute, change))
     # two arrays that should agree: either is the wrong one
     assert "it is damaged (its " in text
     assert text.split("(its ")[1].split(".")[0].split()[0].split("[")[0] in {
@@ -288,14 +290,14 @@ RELATED = ("_map", "_scaling", "_fit_X", "_means", "_weights", "embedding_", "co
     "name", ["_require_sound", "transform", "__class__", "_growth", "landmark_geodesics", "x_"]
 )
 def test_an_attribute_that_is_not_declared_is_refused(name, group, tmp_path):
-    path = tmp_path / "model.skops"
+    path = tmp_path / "model.isentropic"
     isentropic.save(own("landmark-isomap"), path)
     rezipped(path, changed_json(lambda model: model["model"][group].update({name: 3})))
     assert f"it is damaged (its {name} is no attribute of Isomap)" in refusal(path)
 
 
 def test_a_field_that_is_not_declared_is_refused(tmp_path):
-    path = tmp_path / "model.skops"
+    path = tmp_path / "model.isentropic"
     isentropic.save(own("landmark-isomap"), path)
     rezipped(path, changed_json(lambda model: model["parts"][0]["fields"].update(transform=3)))
     assert "it is damaged (its part 0.transform is no field of " in refusal(path)
@@ -320,7 +322,7 @@ def test_every_attribute_that_is_missing_is_named_with_the_next_step(name, tmp_p
         with pytest.raises(StateError, match=f"^its {attribute} is missing$"):
             require_state(lacking)
     del vars(model)["n_features_in_"]
-    text = refusal(tampered(tmp_path / "model.skops", model, "n_jobs", lambda n_jobs: n_jobs))
+    text = refusal(tampered(tmp_path / "model.isentropic", model, "n_jobs", lambda n_jobs: n_jobs))
     assert text.endswith(
         "(its n_features_in_ is missing). Fit the model again, and save it with this version."
     )
@@ -331,8 +333,8 @@ def test_every_attribute_that_is_missing_is_named_with_the_next_step(name, tmp_p
 def test_a_map_of_separate_parts_can_be_saved(name, X, new, tmp_path):
     X[60:] += 100
     model = isentropic.make(name, n_neighbors=8, on_disconnected="separate").fit(X)
-    isentropic.save(model, tmp_path / "model.skops")
-    again = isentropic.load(tmp_path / "model.skops")
+    isentropic.save(model, tmp_path / "model.isentropic")
+    again = isentropic.load(tmp_path / "model.isentropic")
     both = np.vstack([new, new + 100])
     assert_array_equal(again.transform(both), model.transform(both))
 
@@ -341,14 +343,14 @@ def test_a_map_of_separate_parts_can_be_saved(name, X, new, tmp_path):
 def test_a_part_with_fewer_rows_than_neighbors_is_refused(X, tmp_path):
     X[60:] += 100
     model = isentropic.LLE(8, on_disconnected="separate").fit(X)
-    path = tampered(tmp_path / "model.skops", model, "_map.weights.k", lambda k: 21)
+    path = tampered(tmp_path / "model.isentropic", model, "_map.weights.k", lambda k: 21)
     assert "its _map.query.parts must have as many rows each as a new row has neighbors" in refusal(path)
 
 
 def test_a_set_of_degrees_can_be_saved(X, new, tmp_path):
     model = isentropic.MultiSDD({1, 2}).fit(X)
-    isentropic.save(model, tmp_path / "model.skops")
-    again = isentropic.load(tmp_path / "model.skops")
+    isentropic.save(model, tmp_path / "model.isentropic")
+    again = isentropic.load(tmp_path / "model.isentropic")
     assert again.degrees == {1, 2}
     assert_array_equal(again.transform(new), model.transform(new))
 
@@ -359,14 +361,14 @@ def test_a_set_of_degrees_can_be_saved(X, new, tmp_path):
 )
 def test_a_map_whose_squares_overflow_is_refused(name, tmp_path):
     """No fit gives it: all weights would vanish, and a kernel divide by their sum."""
-    path = tampered(tmp_path / "model.skops", own(name), "_map.layout.Z", lambda Z: 1e299 * Z)
+    path = tampered(tmp_path / "model.isentropic", own(name), "_map.layout.Z", lambda Z: 1e299 * Z)
     assert "it is damaged (its _map.layout.Z must be at " in refusal(path)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ["nonmetric-mds", "metric-mds"])
 def test_a_unit_by_which_distances_overflow_is_an_error_with_the_next_step(name, tmp_path):
-    path = tampered(tmp_path / "model.skops", own(name), "_map.unit", lambda _: 1e-320)
+    path = tampered(tmp_path / "model.isentropic", own(name), "_map.unit", lambda _: 1e-320)
     model = isentropic.load(path)
     new = np.random.default_rng(5).normal(size=(3, model.n_features_in_))
     with pytest.raises(isentropic.InvalidInputError, match=r"of row 0 must be finite.*is damaged"):
@@ -375,7 +377,7 @@ def test_a_unit_by_which_distances_overflow_is_an_error_with_the_next_step(name,
 
 @pytest.mark.parametrize("shape", [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, -1.0, 1.0], [0.0, 1.0, 1e-300]])
 def test_weights_that_would_be_divided_by_nothing_are_refused(shape, tmp_path):
-    path = tampered(tmp_path / "model.skops", own("dd-hds"), "_map.shape", lambda _: np.array(shape))
+    path = tampered(tmp_path / "model.isentropic", own("dd-hds"), "_map.shape", lambda _: np.array(shape))
     assert "its _map.shape must be at least 1e-100 but for its first number" in refusal(path)
 
 
@@ -383,7 +385,7 @@ def test_lists_longer_than_the_table_are_refused_before_a_kernel_follows_them(tm
     model = own("manifold-sculpting")
     rows = len(model.embedding_)
     path = tampered(
-        tmp_path / "model.skops", model, "_map.near", lambda near: np.zeros((rows, rows + 1), np.int64)
+        tmp_path / "model.isentropic", model, "_map.near", lambda near: np.zeros((rows, rows + 1), np.int64)
     )
     with pytest.raises(isentropic.InvalidInputError, match=f"neighbours must be at most {rows}, got"):
         isentropic.load(path).transform(np.random.default_rng(5).normal(size=(3, model.n_features_in_)))
@@ -393,14 +395,14 @@ def test_lists_longer_than_the_table_are_refused_before_a_kernel_follows_them(tm
     ("name", "attribute", "value"), [("rankvisu", "_map.k", 2**31), ("rankvisu", "_map.k", 240)], ids=str
 )
 def test_a_number_of_neighbours_beyond_the_rows_is_refused(name, attribute, value, tmp_path):
-    path = tampered(tmp_path / "model.skops", own(name), attribute, lambda _: value)
+    path = tampered(tmp_path / "model.isentropic", own(name), attribute, lambda _: value)
     assert f"its {attribute} must be below" in refusal(path)
 
 
 def test_a_walk_without_end_is_refused(tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 3))
     model = isentropic.MetricMDS(metric=isentropic.Diffusion(4, t=2)).fit(X)
-    path = tampered(tmp_path / "model.skops", model, "_map.query.data.metric.t", lambda t: 2**31)
+    path = tampered(tmp_path / "model.isentropic", model, "_map.query.data.metric.t", lambda t: 2**31)
     assert "it is damaged (its metric must be" in refusal(path)
 
 
@@ -410,5 +412,5 @@ def test_a_walk_without_end_is_refused(tmp_path):
 )
 def test_a_curve_that_no_fit_gives_is_refused(attribute, value, tmp_path):
     attribute = attribute if attribute == "b_" else f"_map.layout.{attribute}"
-    path = tampered(tmp_path / "model.skops", own("umap"), attribute, lambda _: value)
+    path = tampered(tmp_path / "model.isentropic", own("umap"), attribute, lambda _: value)
     assert f"it is damaged (its {attribute} must be" in refusal(path)

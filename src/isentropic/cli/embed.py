@@ -70,7 +70,7 @@ def main(
     Examples:
       isentropic embed builtin:iris --method isomap --out map.csv --plot map.png
       isentropic embed flats.csv -m isomap -p neighbors=radius:0.5 --target price \\
-          --out map.parquet --save flats.skops
+          --out map.parquet --save flats.isentropic
       isentropic embed mixed.csv -m umap --metric gower --out map.csv
       isentropic embed 'flats.xlsx#Sold' -m umap --missing median --dates cycle --out map.csv
     """

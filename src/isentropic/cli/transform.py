@@ -30,7 +30,7 @@ def main(
 
     \b
     Example:
-      isentropic transform flats.skops new_flats.csv --missing mean --out new_map.csv
+      isentropic transform flats.isentropic new_flats.csv --missing mean --out new_map.csv
     """
     require_outputs(map_outputs(out), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:

@@ -62,7 +62,7 @@ def main(
 
     \b
     Example:
-      isentropic update flats.skops new_flats.csv --out map.csv --save flats.skops
+      isentropic update flats.isentropic new_flats.csv --out map.csv --save flats.isentropic
     """
     require(refine >= 0, "--refine", "a number of steps", refine)
     files = Files(out, save)

@@ -28,7 +28,7 @@ def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJ
 
     \b
     Example:
-      isentropic verify flats.skops
+      isentropic verify flats.isentropic
     """
     with reporting(bars=False, memory=memory) as warned:
         with prompt_interrupt():

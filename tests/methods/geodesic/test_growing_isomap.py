@@ -229,8 +229,8 @@ def test_lists_found_in_the_graph_are_those_of_the_search():
 def test_a_grown_model_is_saved_and_grows_on(tmp_path):
     X = roll(300)
     model = Isomap(n_neighbors=8).fit(X[:280]).partial_fit(X[280:290])
-    isentropic.save(model, tmp_path / "roll.skops")
-    loaded = isentropic.load(tmp_path / "roll.skops")
+    isentropic.save(model, tmp_path / "roll.isentropic")
+    loaded = isentropic.load(tmp_path / "roll.isentropic")
     assert loaded.update_ == model.update_
     assert not hasattr(loaded, "_paths")  # 8 n^2 bytes, which the graph gives again
     assert not hasattr(pickle.loads(pickle.dumps(model)), "_paths")

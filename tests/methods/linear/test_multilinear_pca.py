@@ -81,8 +81,8 @@ def test_fewer_rows_than_an_axis_is_long(rng):
 
 def test_factors_are_saved(tmp_path):
     fitted = MultilinearPCA(shape=(8, 8), ranks=(2, 3)).fit(DIGITS)
-    save(fitted, tmp_path / "model.skops")
-    again = load(tmp_path / "model.skops")
+    save(fitted, tmp_path / "model.isentropic")
+    again = load(tmp_path / "model.isentropic")
     assert [factor.shape for factor in again.factors_] == [(8, 2), (8, 3)]
     assert_allclose(again.transform(DIGITS[:5]), fitted.embedding_[:5], rtol=0, atol=0)
 

@@ -105,8 +105,8 @@ def test_names_and_features_grow_too(tmp_path):
     append_rows(model, table[150:], refine=2)
     assert_array_equal(model.training_row_names, NAMES)
     assert_array_equal(model.feature_names_in_, table.columns)
-    isentropic.save(model, tmp_path / "model.skops")
-    assert_array_equal(isentropic.load(tmp_path / "model.skops").embedding_, model.embedding_)
+    isentropic.save(model, tmp_path / "model.isentropic")
+    assert_array_equal(isentropic.load(tmp_path / "model.isentropic").embedding_, model.embedding_)
     with pytest.raises(
         InvalidInputError, match="rows with new names, got \"3 that the map has, such as 'r2'\""
     ):
@@ -119,8 +119,8 @@ def test_names_and_features_grow_too(tmp_path):
 
 
 def test_a_model_that_was_loaded_grows_alike(tmp_path, fitted):
-    isentropic.save(fitted["sdd"], tmp_path / "model.skops")
-    loaded, model = isentropic.load(tmp_path / "model.skops"), clone(MODELS["sdd"]).fit(X[:150])
+    isentropic.save(fitted["sdd"], tmp_path / "model.isentropic")
+    loaded, model = isentropic.load(tmp_path / "model.isentropic"), clone(MODELS["sdd"]).fit(X[:150])
     for one in (loaded, model):
         append_rows(one, X[150:], refine=5)
     assert_array_equal(loaded.embedding_, model.embedding_)

@@ -168,8 +168,8 @@ def test_new_rows_and_saved_models_of_directed_distances(tmp_path):
     fitted = with_("dis4").fit(X, HALF)
     laws.assert_fitted_rows_stay(fitted, X)
     laws.assert_rows_by_themselves(fitted.transform, NEW)
-    isentropic.save(fitted, tmp_path / "model.skops")
-    assert_same_bits(isentropic.load(tmp_path / "model.skops").transform(NEW), fitted.transform(NEW))
+    isentropic.save(fitted, tmp_path / "model.isentropic")
+    assert_same_bits(isentropic.load(tmp_path / "model.isentropic").transform(NEW), fitted.transform(NEW))
     assert_same_bits(with_("dis4", n_jobs=1).fit(X, HALF).embedding_, fitted.embedding_)
     assert np.isfinite(fitted.transform(NEW + np.array([0.0, 1e4, 0.0]))).all()
 
@@ -289,8 +289,8 @@ def test_rows_without_a_class_take_part(name, unlabelled, tmp_path):
     assert fitted.embedding_.shape == (60, 2)
     assert_same_bits(fitted.transform(X), fitted.embedding_)
     assert fitted.classes_.tolist() == ["a", "b", "c"]
-    isentropic.save(fitted, tmp_path / "model.skops")
-    again = isentropic.load(tmp_path / "model.skops")
+    isentropic.save(fitted, tmp_path / "model.isentropic")
+    again = isentropic.load(tmp_path / "model.isentropic")
     assert_same_bits(again.transform(NEW), fitted.transform(NEW))
     numbers = np.where(HALF == None, np.nan, np.unique(Y, return_inverse=True)[1])  # noqa: E711
     assert_same_bits(with_(name, unlabelled=unlabelled).fit(X, numbers.astype(float)).embedding_,

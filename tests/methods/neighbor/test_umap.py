@@ -217,8 +217,8 @@ def test_with_classes_it_is_supervised_umap(y, tmp_path):
     assert_same_bits(fitted.fit_transform(TABLE, y), expected.embedding_)
     assert_same_bits(fitted.transform(TABLE[:9] + 0.01), expected.transform(TABLE[:9] + 0.01))
     assert_array_equal(fitted.classes_, expected.classes_)
-    save(fitted, tmp_path / "model.skops")
-    for again in (load(tmp_path / "model.skops"), pickle.loads(pickle.dumps(fitted))):
+    save(fitted, tmp_path / "model.isentropic")
+    for again in (load(tmp_path / "model.isentropic"), pickle.loads(pickle.dumps(fitted))):
         assert_same_bits(again.transform(TABLE), fitted.embedding_)
         assert_same_bits(again.transform(TABLE[:9] + 0.01), expected.transform(TABLE[:9] + 0.01))
 

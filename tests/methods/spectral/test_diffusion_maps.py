@@ -69,8 +69,8 @@ def test_quality_reads_the_diffusion_distances(tmp_path):
     assert_same_bits(np.vstack([D.rows(numbers[[i]]) for i in range(3)]), together)
     assert not together[np.arange(3), numbers].any()
     assert quality.kendall_tau(D, fitted.embedding_).value > 0.7  # so late only slow coordinates are left
-    save(fitted, tmp_path / "maps.skops")
-    assert_same_bits(load(tmp_path / "maps.skops").diffusion_distances().rows(numbers), together)
+    save(fitted, tmp_path / "maps.isentropic")
+    assert_same_bits(load(tmp_path / "maps.isentropic").diffusion_distances().rows(numbers), together)
 
 
 def test_the_share_left_out():
