@@ -9,6 +9,7 @@ there: a file that stands was saved by the version that its header names, and st
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def main():
             model = unfitted(name).fit(X, classes)
         isentropic.save(model, path)
         places[name] = placed(model, name).tolist()
-        print(f"{path.name}: {path.stat().st_size:,} bytes")
+        sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
     PLACES.write_text(json.dumps(dict(sorted(places.items())), indent=1) + "\n", encoding="utf-8")
 
 
