@@ -25,7 +25,7 @@ import laws
 from isentropic import Knn, Landmarks, registry
 from isentropic._core import errors as _extras
 from isentropic._core.errors import EXTRAS, InvalidInputError, MissingExtraError
-from isentropic._core.state import field_specs, uses_parts
+from isentropic._core.state import field_specs
 from isentropic.comparison import PRESETS
 from isentropic.embedding.embedder import Embedder, SupportsInverse
 from isentropic.embedding.row_distances import ALL_UP_TO
@@ -383,8 +383,7 @@ def test_a_method_made_of_parts_derives_from_the_embedder_alone(name):
     A method whose map has an inverse says so by ``SupportsInverse``.
     """
     kind = METHODS[name].load()
-    if uses_parts(kind):
-        ours = [base for base in kind.__mro__ if base.__module__.startswith("isentropic.")]
-        assert ours == [kind, *([SupportsInverse] if hasattr(kind, "inverse_transform") else []), Embedder]
-        assert "_map" in field_specs(kind)
-        assert not {"_state", "_parameters", "_found_again", "_place", "_keep", "_remember"} & set(vars(kind))
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("isentropic.")]
+    assert ours == [kind, *([SupportsInverse] if hasattr(kind, "inverse_transform") else []), Embedder]
+    assert "_map" in field_specs(kind)
+    assert not {"_state", "_parameters", "_found_again", "_place", "_keep", "_remember"} & set(vars(kind))

@@ -51,7 +51,6 @@ def test_a_y_that_is_no_list_of_classes_is_refused(y, said):
 
 @pytest.mark.parametrize("kind", [str, object, np.int32, np.uint8, float, bool])
 def test_classes_keep_their_names_in_a_saved_model(kind, tmp_path, monkeypatch):
-    monkeypatch.setitem(_state.estimators(), "ClassMeans", "supervised_stub")
     monkeypatch.setitem(_state._registered(), "class-means", "supervised_stub:ClassMeans")
     y = Y.astype(kind) if kind in (str, object) else (X[:, 0] > 0).astype(kind)
     fitted = ClassMeans().fit(X, y)

@@ -198,7 +198,11 @@ def test_rows_without_names_do_not_meet_whole_numbers_that_are_names(run, flats,
 
 @pytest.mark.parametrize(
     "stage",
-    ["methods.meta.appended_rows.aligned_distance", "cli.update.write_map", "_core.models.io.write_checksum"],
+    [
+        "methods.meta.appended_rows.aligned_distance",
+        "cli.update.write_map",
+        "_core.models.io._write_checksum",
+    ],
 )
 def test_an_interrupt_leaves_the_saved_model_as_it_was(run, model, more, tmp_path, monkeypatch, stage):
     path = model("isomap")

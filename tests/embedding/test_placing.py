@@ -5,13 +5,12 @@ from typing import Annotated
 
 import numpy as np
 import pytest
-from isentropic.embedding.placement import Placer, RowKeeper
 from numpy.testing import assert_array_equal
 
 from isentropic._core.errors import IsentropicWarning
-from isentropic._core.state import Sub, require_state, uses_parts
+from isentropic._core.state import Sub, require_state
 from isentropic.embedding.embedder import Embedder
-from isentropic.embedding.input_rows import KnownRows, checked_rows
+from isentropic.embedding.input_rows import KnownRows
 from isentropic.embedding.training_data import Part, TrainingData, labelled_training_data, training_data
 from isentropic.registry import METHODS
 
@@ -22,9 +21,7 @@ CLASSES = np.array([0, 1, 0, 0, 1])
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_has_the_one_transform(name):
     if METHODS[name].out_of_sample != "none":
-        kind = METHODS[name].load()
-        one = Embedder if uses_parts(kind) else Placer
-        assert kind.transform.__qualname__ == one.transform.__qualname__
+        assert METHODS[name].load().transform.__qualname__ == Embedder.transform.__qualname__
 
 
 def test_a_row_is_known_by_its_values():
@@ -45,31 +42,9 @@ def test_of_equal_rows_of_two_classes_the_first_of_the_more_frequent_is_found():
     assert_array_equal(KnownRows.of(X, np.zeros(5, int)).find(X), KnownRows.of(X).find(X))
 
 
-class OneByOne(RowKeeper):
-    """A fitted row is at its number and its class, any other at minus the sum of its features."""
-
-    metric, n_jobs = "euclidean", 1
-
-    def fit(self, X, classes=None):
-        X = checked_rows(self, X)
-        self._n_features_out = 1
-        self.embedding_ = np.arange(float(len(X)))[:, None]
-        self._remember(X, classes)
-        return self
-
-    def _place(self, X):
-        return -X.sum(axis=1, keepdims=True)
-
-
-def test_known_rows_have_their_places_and_others_are_placed():
-    new = np.vstack([X, [[7.0, 7.0]]])
-    assert_array_equal(OneByOne().fit(X).transform(new).ravel(), [0, 1, 0, 1, 4, -14])
-    assert_array_equal(OneByOne().fit(X, CLASSES).transform(new).ravel(), [0, 3, 0, 3, 4, -14])
-
-
-def made_of_parts(X, labels=None):
+def fitted_to(X, labels=None):
     class Summed(Embedder):
-        """The same, made of parts."""
+        """A fitted row is at its number and its class, any other at minus the sum of its features."""
 
         _learns_from_y = labels is not None
 
@@ -90,16 +65,16 @@ class SumOfFeatures(Part):
 
 def test_training_rows_have_their_places_and_others_are_mapped():
     new, given = np.vstack([X, [[7.0, 7.0]]]), X.copy()
-    fitted = made_of_parts(given)
+    fitted = fitted_to(given)
     given[:] = 0.0  # the caller may write into the table
     assert_array_equal(fitted.transform(new).ravel(), [0, 1, 0, 1, 4, -14])
     with pytest.warns(IsentropicWarning, match="2 of 6 rows have the values of fitted rows of several"):
-        found = made_of_parts(X, CLASSES).transform(new)
+        found = fitted_to(X, CLASSES).transform(new)
     assert_array_equal(found.ravel(), [0, 3, 0, 3, 4, -14])
 
 
 def test_caches_of_parts_are_no_state():
-    fitted = made_of_parts(X)
+    fitted = fitted_to(X)
     fitted.transform(X)
     data = fitted._map.data
     assert set(vars(data)) > set(data.__getstate__()) == {field.name for field in fields(data)}

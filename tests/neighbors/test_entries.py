@@ -13,7 +13,7 @@ from assertions import assert_same_bits, assert_same_lists
 from isentropic._core.errors import DisconnectedGraphWarning
 from isentropic._core.values import Can, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
-from isentropic.neighbors import RowIndex, entry_lists, query_edges, search_graph, warn_of_isolated
+from isentropic.neighbors import RowIndex, entry_lists, graphs, search_graph, warn_of_isolated
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -171,7 +171,7 @@ def test_a_row_enters_the_same_way_in_any_batch(rng, rule, m, monkeypatch):
     assert as_sets(entry_lists(queries[order], RowIndex(X), graph, rule)) == [together[i] for i in order]
     for i in range(12):
         assert as_sets(entry_lists(queries[i : i + 1], RowIndex(X), graph, rule)) == [together[i]]
-    monkeypatch.setattr(query_edges, "rows_per_block", lambda n: 5)
+    monkeypatch.setattr(graphs, "rows_per_block", lambda n: 5)
     assert as_sets(entry_lists(queries, RowIndex(X), graph, rule)) == together
 
 
