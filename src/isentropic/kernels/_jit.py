@@ -26,8 +26,10 @@ from typing import Any
 
 import llvmlite
 import numba
+from llvmlite.binding import Linkage
 from numba.core import funcdesc
 from numba.core.caching import FunctionCache
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
@@ -96,6 +98,25 @@ def _symbol(module: str | None, name: str) -> str:
 
 _numbas_symbol = funcdesc.qualifying_prefix
 funcdesc.qualifying_prefix = _symbol
+
+
+def _optimize(library: Any) -> None:
+    """Make the body of a parallel loop the kernel's own, then optimize as numba does.
+
+    numba compiles the body first, in a library of its own, and links a copy into the kernel. Where the copy
+    is a weak symbol, the process that compiles runs the first one, and a process that loads the kernel from
+    disk runs the copy, which was optimized twice. Their last bits differ. With a private copy both run it.
+    """
+    if "GufuncWrapper" not in library.name:
+        for function in library._final_module.functions:
+            is_copy = function.linkage in (Linkage.linkonce_odr, Linkage.weak_odr)
+            if is_copy and "__numba_parfor_gufunc" in function.name and not function.is_declaration:
+                function.linkage = Linkage.internal
+    _numbas_optimize(library)
+
+
+_numbas_optimize = CPUCodeLibrary._optimize_final_module
+CPUCodeLibrary._optimize_final_module = _optimize  # type: ignore[method-assign]
 
 
 # ---- keeping what was compiled -----------------------------------------------------------------
