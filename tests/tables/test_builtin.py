@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import catalogue, load
-from isentropic.tables.builtin import BUILTIN
+from isentropic.tables.table_sources import BUILTIN
 
 NAMES = ["iris", "wine", "breast-cancer", "digits", "swiss-roll", "swiss-hole", "s-curve"]
 NAMES += ["four-cluster-roll", "two-moons", "blobs"]

@@ -14,8 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
-from isentropic.tables.cells.amounts import read_numbers
-from isentropic.tables.cells.ordered_levels import ordered_levels
+from isentropic.tables.cells import ordered_levels, read_numbers
 from isentropic.tables.prepare.meaning import missing_codes
 
 RNG = np.random.default_rng(31)

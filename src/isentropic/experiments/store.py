@@ -16,8 +16,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._core.cache import KEY_DIGITS, ResultCache, code_fingerprint
-from .._core.files import path_of
-from .._core.json_checks import is_number, is_text, named, require_fields
+from .._core.files import is_number, is_text, named, path_of, require_fields
 from .tasks import Outcome, Task
 
 try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.errors import FileFormatError, require_count
-from .._core.json_checks import (
+from .._core.files import (
     is_count,
     is_flag,
     is_number,

@@ -11,16 +11,15 @@ from typing import Any
 
 import pandas as pd
 
-from .._core.errors import FileFormatError
+from .._core.errors import FileFormatError, listing
 from .._core.files import path_of
-from .notices import listing
+from .class_labels import in_order
 from .raw import RawTable
 from .readers.arrays import read_pairs
 from .readers.delimited import read_delimited
 from .readers.layout import Layout
 from .readers.streams import require_file
 from .readers.table_files import DELIMITERS, kind_of_file
-from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"
 _TARGET = "target"

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.errors import require, require_one_of
+from .._core.errors import listing, notice, require, require_one_of
 from .._core.sparse_rows import SPARSE_METRIC
 from .._core.values import Floats, Table
-from .notices import listing, notice
+from .class_labels import class_names, notice_of_minus_one, with_new_classes
 from .prepare.column_scaling import ROWS, SCALINGS, fit_scale, require_weights, weighted_scale
 from .prepare.dates import DATES
 from .prepare.distance_matrix import distances_table, recognize_distances
@@ -28,10 +28,8 @@ from .prepare.suspects import name_suspects
 from .prepare.tails import TAILS
 from .raw import RawTable
 from .readers.layout import Layout
-from .sparse_source import reduce_rows, sparse_source
-from .sparse_tables import sparse_table, stays_sparse
+from .sparse_tables import reduce_rows, sparse_source, sparse_table, stays_sparse
 from .table_sources import read_source
-from .targets import class_names, notice_of_minus_one, with_new_classes
 
 
 def load(

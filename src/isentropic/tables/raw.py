@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
-from .._core.errors import InvalidInputError
-from .notices import listing
+from .._core.errors import InvalidInputError, listing
 
 HALF = re.compile("[\ud800-\udfff]")
 _MOST_COLUMNS = 200_000  # of a text file

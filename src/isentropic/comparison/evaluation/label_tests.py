@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 
 from ..._core.arguments import as_numbers
 from ..._core.errors import require, require_count, require_one_of
-from ..._core.json_checks import is_number, require_fields, several
+from ..._core.files import is_number, require_fields, several
 from ..._core.runtime import config_context, get_config, one_blas_thread, worker_threads
 from ..._core.values import Floats, Integers
 from ...distances import is_gower

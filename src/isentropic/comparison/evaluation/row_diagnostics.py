@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.errors import DeadlineError
-from ..._core.json_checks import is_count, is_number, maybe, record, require_fields, several
+from ..._core.files import is_count, is_number, maybe, record, require_fields, several
 from ..._core.values import Floats, Integers
 from ...distances import EUCLIDEAN, Metric, distances_between, pair_distances
 from ...neighbors import nearest_among

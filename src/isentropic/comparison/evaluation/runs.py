@@ -14,7 +14,7 @@ from ... import __version__
 from ..._core.arguments import require_kind
 from ..._core.cache import CHECKSUM_FIELD, KEY_DIGITS, ResultCache, code_fingerprint
 from ..._core.errors import FileFormatError, require
-from ..._core.json_checks import (
+from ..._core.files import (
     is_count,
     is_flag,
     is_named,

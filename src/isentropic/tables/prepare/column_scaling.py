@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..._core.errors import InvalidInputError, is_real, require
+from ..._core.errors import InvalidInputError, is_real, listing, no_such_column, notice, plural, require
 from ..._core.values import Floats, Gower, Table
-from ..notices import listing, no_such_column, notice, plural
 from .columns import Column, first_features
 
 _SMALL = 2.0**-100  # exact as a factor: sums of numbers times it are finite

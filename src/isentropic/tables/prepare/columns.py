@@ -13,10 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
-from ..._core.errors import InvalidInputError
+from ..._core.errors import InvalidInputError, listing, notice
 from ..._core.values import Floats
-from ..cells.amounts import GROUPED, MONEY, SPACE, number_in
-from ..notices import listing, notice
+from ..cells import GROUPED, MONEY, SPACE, number_in
 from .dates import are_dates, days, texts_of
 from .tails import Transform
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..._core.errors import InvalidInputError
+from ..._core.errors import InvalidInputError, listing, notice, plural
 from ..._core.values import Floats
-from ..notices import listing, notice, plural
 
 DATES = ("number", "cycle")
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days

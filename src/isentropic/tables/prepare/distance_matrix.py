@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..._core.errors import InvalidInputError
+from ..._core.errors import InvalidInputError, notice
 from ..._core.values import Floats, Table
-from ..notices import notice
+from ..class_labels import class_names, encode_target
 from ..raw import RawTable
-from ..targets import class_names, encode_target
 from .column_scaling import Scale
 from .columns import Column, is_number, level_text
 from .preparation import Preparation

@@ -5,16 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api import types
 
-from ..._core.errors import InvalidInputError, TableWarning
+from ..._core.errors import InvalidInputError, TableWarning, count_text, listing, notice, plural
 from ..._core.runtime import require_memory
 from ..._core.values import Floats
-from ..cells.precision import name_rounded
-from ..notices import count_text, listing, notice, plural
+from ..cells import LARGEST, is_whole
 from .column_scaling import Part
 from .columns import UNSEEN, Column, describe, encode, is_number
 from .dates import cycles_of, on_circle
@@ -105,7 +106,7 @@ def encode_columns(
         f"{table} as {n} x {m} numbers",
         "Leave out columns: drop=[...], or choose nominal='coded'.",
     )
-    name_rounded(frame, columns)
+    warn_of_rounded_numbers(frame, columns)
     kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
     if all(column == Column(column.name, "number") and is_number(kinds[column.name]) for column in columns):
         names = [column.name for column in columns]
@@ -176,3 +177,53 @@ def _question_unseen(series: pd.Series, codes: Floats, column: Column, *, refuse
         f"column {column.name!r} has levels that the fitted table had not: {strays}. "
         "They count as none of the known levels."
     )
+
+
+# ---- Whole numbers that float64 rounds -----------------------------------------------------------
+
+
+_MOST_DIGITS = 400  # more are no float
+
+
+def warn_of_rounded_numbers(frame: pd.DataFrame, columns: Sequence[Column]) -> None:
+    """Warn of columns whose whole numbers a float64 cannot hold: those that differ may become equal."""
+    rounded: dict[str, int] = {}
+    kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
+    for column in columns:
+        kind = kinds[column.name]
+        if column.kind == "number" and not (
+            types.is_float_dtype(kind) or types.is_datetime64_any_dtype(kind)
+        ):
+            count = sum(map(_is_rounded, _large(frame[column.name])))
+            rounded |= {column.name: count} if count else {}
+    if rounded:
+        notice(
+            "whole numbers beyond 2^53 are rounded, so that different ones may become equal: "
+            f"{count_text(rounded)}. Where they name the rows, say index=...; where they measure nothing, "
+            "drop=[...]."
+        )
+
+
+def _large(series: pd.Series) -> list[int]:
+    """The whole numbers beyond 2^53 of a column: integers, also as objects or text."""
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biu":
+        values = series.to_numpy()
+        if values.dtype.itemsize < 8 or not len(values):
+            return []
+        if -LARGEST <= int(values.min()) and int(values.max()) <= LARGEST:
+            return []
+        return list(values.tolist())
+    return [number for number in map(_whole_number, series.dropna()) if abs(number) > LARGEST]
+
+
+def _whole_number(value: Any) -> int:
+    if isinstance(value, str):
+        return int(value) if len(value) < _MOST_DIGITS and is_whole(value) else 0
+    return int(value) if isinstance(value, int | np.integer) else 0
+
+
+def _is_rounded(value: int) -> bool:
+    try:
+        return int(float(value)) != value
+    except OverflowError:  # infinite, which is refused elsewhere
+        return False

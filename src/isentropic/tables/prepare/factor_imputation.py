@@ -13,9 +13,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..._core.errors import InvalidInputError, require, require_number
+from ..._core.errors import InvalidInputError, notice, plural, require, require_number
 from ..._core.values import Floats
-from ..notices import notice, plural
 
 _RANKS = (1, 2, 3, 5, 8)
 _HIDDEN = 0.1  # share of the known values that the choice of the rank hides

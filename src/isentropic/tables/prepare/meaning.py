@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
+from ..._core.errors import listing, no_such_column, notice, plural
 from ..._core.values import Floats
-from ..cells.amounts import NumberReading, is_missing_word, read_numbers
-from ..cells.ordered_levels import FEWEST_LEVELS, ordered_levels
-from ..notices import listing, no_such_column, notice, plural
+from ..cells import FEWEST_LEVELS, NumberReading, is_missing_word, ordered_levels, read_numbers
 from ..raw import RawTable
 from .columns import Column, is_number, level_text, word_counts
 from .dates import are_dates, date_order, moments_of

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from ..._core.errors import require
+from ..._core.errors import notice, plural, require
 from ..._core.values import Floats
-from ..notices import notice, plural
 from .column_scaling import require_numbers
 from .columns import Column
 from .encoding import Encoded, describe_columns

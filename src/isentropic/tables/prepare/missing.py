@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._core.errors import InvalidInputError, require
+from ..._core.errors import InvalidInputError, count_text, listing, notice, plural, require
 from ..._core.values import ColumnSummary, Floats, Table
-from ..notices import count_text, listing, notice, plural
-from ..targets import encode_target
+from ..class_labels import encode_target
 from .column_scaling import Scale, column_means, row_profiles
 from .encoding import Encoded
 from .preparation import Preparation

@@ -10,9 +10,17 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
-from ..._core.errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
+from ..._core.errors import (
+    InvalidInputError,
+    is_real,
+    plural,
+    require,
+    require_count,
+    require_flag,
+    require_one_of,
+)
+from ..._core.runtime import require_memory
 from ..._core.values import ColumnSummary, Floats, Gower, Role
-from ..sparse_source import Reduction
 from .column_scaling import ROWS, SCALINGS, Scale, balancing_weights
 from .columns import KINDS, Column, first_features
 from .dates import CYCLES
@@ -26,6 +34,40 @@ _FORMAT = 3
 # Formats that are understood. The first knew neither flags nor cycles nor factors; up to the second, ordered
 # levels were one feature each, cells had no style, and there were no labels.
 _READ = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduction:
+    """Principal axes of a sparse table: ``z = V (x - mean)``."""
+
+    mean: Floats  # (m,)
+    axes: Floats  # (r, m) orthonormal
+
+    def apply(self, X: Any) -> Floats:
+        """The components of sparse rows, each by the same sums in any batch: ``O(nnz r)``."""
+        m = len(self.mean)
+        if X.shape[1] != m:
+            raise InvalidInputError(
+                f"the sparse table must have the {m} columns of the fitted one, got {X.shape[1]}. Give it "
+                "the same columns, in the same order."
+            )
+        size = 24 * X.shape[0] * len(self.axes)
+        require_memory(size, "the components of the sparse table", "Take fewer rows.")
+        return np.asarray(X @ np.ascontiguousarray(self.axes.T)) - self.axes @ self.mean
+
+    def to_json(self) -> dict[str, Any]:
+        return {"mean": self.mean.tolist(), "axes": self.axes.tolist()}
+
+    @classmethod
+    def from_json(cls, data: Any, n_columns: int) -> Self:
+        """The reduction that :meth:`to_json` described, to so many columns; raises for anything else."""
+        require(isinstance(data, Mapping), "reduction", "mean and axes", data)
+        mean, axes = (np.array(data[key], dtype=np.float64) for key in ("mean", "axes"))
+        fits = mean.ndim == 1 and axes.shape == (n_columns, len(mean))
+        require(fits, "reduction", f"to {plural(n_columns, 'column')}", (mean.shape, axes.shape))
+        finite = bool(np.isfinite(mean).all() and np.isfinite(axes).all())
+        require(finite, "reduction", "finite", "NaN or infinite")
+        return cls(mean, axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

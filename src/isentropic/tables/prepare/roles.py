@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
-from ..._core.errors import InvalidInputError, require
+from ..._core.errors import InvalidInputError, listing, no_such_column, notice, plural, require
 from ..._core.values import Role
-from ..notices import listing, no_such_column, notice, plural
 from ..raw import RawTable
 from .columns import is_number
 from .dates import texts_of

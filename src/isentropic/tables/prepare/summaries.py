@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
+from ..._core.errors import plural
 from ..._core.values import ColumnSummary, Role, Table
-from ..notices import plural
 from .column_scaling import shares_by_column
 from .columns import Column, is_number
 from .dates import texts_of

@@ -17,9 +17,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
-from ..._core.errors import InvalidInputError, TableWarning
+from ..._core.errors import InvalidInputError, TableWarning, listing, notice
 from ..._core.values import Floats
-from ..notices import listing, notice
 from .columns import FEW_WORDS, describe, encode, is_number, look_like_amounts
 from .dates import CYCLES, look_like_dates
 from .encoding import Encoded

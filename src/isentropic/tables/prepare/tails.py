@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..._core.errors import is_real, require, require_one_of
+from ..._core.errors import is_real, listing, notice, plural, require, require_one_of
 from ..._core.values import Floats
-from ..notices import listing, notice, plural
 
 if TYPE_CHECKING:
     from .columns import Column

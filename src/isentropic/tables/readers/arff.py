@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._core.errors import FileFormatError
-from ..cells.precision import exact_number
-from ..notices import listing
+from ..._core.errors import FileFormatError, listing
+from ..cells import exact_number
 from ..raw import require_distinct, require_few
 from .streams import open_stream, require_text
 

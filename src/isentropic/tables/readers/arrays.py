@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._core.errors import FileFormatError, InvalidInputError
+from ..._core.errors import FileFormatError, InvalidInputError, listing, no_such_column, notice
 from ..._core.files import path_of
 from ..._core.runtime import require_memory
-from ..notices import listing, no_such_column, notice
 from ..raw import RawTable, require_distinct
 from .streams import open_stream, read_as, require_start
 from .table_files import kind_of_file

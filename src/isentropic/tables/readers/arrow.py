@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..._core.errors import FileFormatError, InvalidInputError, require_extra
 from ..._core.runtime import require_memory
-from ..cells.precision import LARGEST
+from ..cells import LARGEST
 from ..raw import RawTable, require_distinct
 from .streams import open_stream, read_as
 

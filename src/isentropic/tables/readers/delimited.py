@@ -17,9 +17,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from ..._core.errors import FileFormatError
-from ..cells.precision import LARGEST, exact_number
-from ..notices import notice, plural
+from ..._core.errors import FileFormatError, notice, plural
+from ..cells import LARGEST, exact_number
 from ..raw import require_distinct, require_few
 from .layout import (
     AUTO,

@@ -16,9 +16,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..._core.errors import FileFormatError, InvalidInputError, nearest, require_extra
+from ..._core.errors import (
+    FileFormatError,
+    InvalidInputError,
+    listing,
+    nearest,
+    notice,
+    plural,
+    require_extra,
+)
 from ..._core.runtime import require_memory
-from ..notices import listing, notice, plural
 from ..raw import RawTable, require_distinct
 from .layout import (
     AUTO,

@@ -8,9 +8,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from ..._core.errors import FileFormatError
+from ..._core.errors import FileFormatError, listing, notice
 from ..._core.runtime import require_memory
-from ..notices import listing, notice
 from ..raw import HALF, RawTable, require_few
 from .layout import frame_of
 from .streams import open_stream, require_text

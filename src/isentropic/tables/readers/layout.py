@@ -17,10 +17,8 @@ from typing import Any, Self
 
 import pandas as pd
 
-from ..._core.errors import FileFormatError, require, require_count
-from ..cells.amounts import is_missing_word
-from ..cells.precision import LARGEST
-from ..notices import listing, notice, plural
+from ..._core.errors import FileFormatError, listing, notice, plural, require, require_count
+from ..cells import LARGEST, is_missing_word
 
 # 'None' is not among them: it is a category in well-known tables.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")

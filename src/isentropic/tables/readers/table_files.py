@@ -12,10 +12,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from ..._core.errors import FileFormatError, InvalidInputError, printable
+from ..._core.errors import FileFormatError, InvalidInputError, listing, notice, printable
 from ..._core.files import atomic_write
 from ..._core.runtime import require_memory
-from ..notices import listing, notice
 from ..raw import RawTable
 from .layout import AUTO, Layout
 from .streams import PACKINGS, open_stream, packing_of, read_as, require_file

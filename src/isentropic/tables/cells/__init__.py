@@ -1,1 +1,0 @@
-"""Meaning of cells: amounts with units, exact whole numbers, ordered words."""
