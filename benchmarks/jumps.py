@@ -25,7 +25,7 @@ import pandas as pd
 from isentropic import make
 from isentropic.neighbors import nearest_among
 from isentropic.quality import map_jumps
-from isentropic.quality.rows.jumps import JUMP
+from isentropic.quality.row_measures import JUMP
 
 from .guide_tables import into_guide, markdown, percent
 

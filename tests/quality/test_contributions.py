@@ -8,12 +8,10 @@ from scipy.spatial.distance import cdist
 
 from isentropic import config_context
 from isentropic.distances import metrics, sources
-from isentropic.quality import assess
+from isentropic.quality import assess, pairwise
 from isentropic.quality.assessment import class_measures, contributions
 from isentropic.quality.class_measures import kappa, knn_accuracy, silhouette
-from isentropic.quality.inputs import both_sides
-from isentropic.quality.pairs import pairwise
-from isentropic.quality.pairs.distance_measures import (
+from isentropic.quality.distance_measures import (
     kendall_tau,
     kruskal_stress,
     neighborhood_stress,
@@ -21,6 +19,7 @@ from isentropic.quality.pairs.distance_measures import (
     residual_variance,
     sammon_stress,
 )
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.ranks import rank_sums
 from isentropic.quality.ranks.topology import konig_measure, retained_structure, topological_product
 

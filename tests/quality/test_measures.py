@@ -11,7 +11,7 @@ import pytest
 from assertions import assert_same_bits
 from isentropic.comparison.evaluation.method_evaluation import _main_measures
 from isentropic.quality import Curves, Quality, assess
-from isentropic.quality.maps.map_differences import jackknife_measures
+from isentropic.quality.map_comparisons import jackknife_measures
 from isentropic.quality.measures import (
     MEASURES,
     OF_PAIRS,

@@ -21,7 +21,7 @@ from isentropic.quality import (
     kruskal_stress,
     shepard_pairs,
 )
-from isentropic.quality.pairs.pairwise import pair_measures
+from isentropic.quality.pairwise import pair_measures
 
 
 @pytest.fixture(scope="module")

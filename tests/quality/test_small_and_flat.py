@@ -7,8 +7,7 @@ from isentropic._core.errors import InvalidInputError, UndefinedMeasureError
 from isentropic.quality import assess
 from isentropic.quality.assessment import distance_measures, topology_measures
 from isentropic.quality.class_measures import kappa, knn_accuracy, silhouette
-from isentropic.quality.inputs import both_sides
-from isentropic.quality.pairs.distance_measures import (
+from isentropic.quality.distance_measures import (
     kendall_tau,
     kruskal_stress,
     neighborhood_stress,
@@ -17,6 +16,7 @@ from isentropic.quality.pairs.distance_measures import (
     sammon_stress,
     spearman_rho,
 )
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.ranks.topology import konig_measure, retained_structure, topological_product
 from naive import (
     condensed,

@@ -16,7 +16,7 @@ from isentropic import datasets
 from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.page_data import sampled_rows
 from isentropic.quality import assess
-from isentropic.quality.maps.map_differences import jackknife_half_width
+from isentropic.quality.map_comparisons import jackknife_half_width
 from isentropic.report.payload.page_columns import code_columns, pack_columns
 from isentropic.tables.prepare.column_scaling import Scale
 from isentropic.tables.prepare.columns import Column

@@ -3,18 +3,7 @@
 from ..distances import distance_rows
 from .assessment import assess
 from .class_measures import kappa, knn_accuracy, silhouette
-from .maps.chance import Baseline, baseline
-from .maps.map_agreement import (
-    MapAgreement,
-    Movement,
-    SharedNeighbors,
-    aligned_distance,
-    map_agreement,
-    shared_neighbors,
-)
-from .maps.map_differences import QualityComparison, compare_quality
-from .measures import Measure
-from .pairs.distance_measures import (
+from .distance_measures import (
     ShepardPairs,
     kendall_tau,
     kruskal_stress,
@@ -25,6 +14,16 @@ from .pairs.distance_measures import (
     shepard_pairs,
     spearman_rho,
 )
+from .map_agreement import (
+    MapAgreement,
+    Movement,
+    SharedNeighbors,
+    aligned_distance,
+    map_agreement,
+    shared_neighbors,
+)
+from .map_comparisons import Baseline, QualityComparison, baseline, compare_quality
+from .measures import Measure
 from .quality_result import Quality, Ties
 from .ranks.rank_curves import Curves
 from .ranks.rank_measures import (
@@ -42,9 +41,15 @@ from .ranks.rank_measures import (
     trustworthiness,
 )
 from .ranks.topology import RetainedStructure, konig_measure, retained_structure, topological_product
-from .rows.jumps import MapJumps, map_jumps
-from .rows.row_tests import RowTests, row_tests
-from .rows.selections import SelectionCheck, check_selection, corrected_selection
+from .row_measures import (
+    MapJumps,
+    RowTests,
+    SelectionCheck,
+    check_selection,
+    corrected_selection,
+    map_jumps,
+    row_tests,
+)
 
 __all__ = [
     # everything at once

@@ -24,7 +24,7 @@ from ..distances import Metric, all_equal
 from .class_measures import label_measures
 from .inputs import both_sides
 from .measures import CORRELATED, MEASURES, STRESSES, Measure, kinds
-from .pairs.pairwise import are_undefined, finite_measures, pair_groups
+from .pairwise import are_undefined, finite_measures, pair_groups
 from .quality_result import Quality, Ties, local_area
 from .ranks.rank_curves import Curves, rank_weight, retained_share, row_values
 from .ranks.rank_sums import OrderReading, RankSums, TieSums, thin_rows, tie_sums

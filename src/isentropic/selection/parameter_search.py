@@ -36,7 +36,7 @@ from .._core.values import DistanceRows, Floats
 from ..quality import distance_rows
 from ..quality.inputs import both_sides
 from ..quality.measures import OF_PAIRS, OF_RANKS, MeasureSpec, kinds
-from ..quality.pairs.pairwise import pair_measures
+from ..quality.pairwise import pair_measures
 
 # ---- ``Trial`` and ``Selection``: what a parameter search tried and chose ------------------------
 

@@ -24,7 +24,7 @@ from isentropic.quality import (
     near_neighbor_share,
 )
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.maps.map_differences import jackknife_measures
+from isentropic.quality.map_comparisons import jackknife_measures
 from isentropic.quality.ranks.rank_curves import Curves, row_values
 from isentropic.quality.ranks.rank_sums import rank_sums
 from isentropic.quality.sampling import half_width

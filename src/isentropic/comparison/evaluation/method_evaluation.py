@@ -15,7 +15,7 @@ from ..._core.errors import DeadlineError, InvalidInputError, IsentropicError, I
 from ..._core.runtime import config_context, get_config
 from ..._core.values import Floats
 from ...quality import Quality, assess, baseline
-from ...quality.maps.map_differences import jackknife_measures
+from ...quality.map_comparisons import jackknife_measures
 from ...quality.measures import verdict_measures
 from ...selection import Selection, select
 from ..budget.comparison_plan import strata_of, stratified_rows

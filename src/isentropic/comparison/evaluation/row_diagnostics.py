@@ -19,8 +19,7 @@ from ..._core.values import Floats, Integers
 from ...distances import EUCLIDEAN, Metric, distances_between, pair_distances
 from ...neighbors import nearest_among
 from ...quality import Quality, map_jumps, row_tests, shared_neighbors
-from ...quality.rows.jumps import JUMP
-from ...quality.rows.row_tests import doubtful_above
+from ...quality.row_measures import JUMP, doubtful_above
 
 if TYPE_CHECKING:
     from .runs import Run

@@ -15,7 +15,7 @@ from scipy import stats
 
 from ..._core.errors import InvalidInputError, require, require_count, require_number
 from ..._core.values import Floats, Table
-from ...quality.rows.selections import Flags, row_flags
+from ...quality.row_measures import Flags, row_flags
 from .source_columns import Column, columns_of
 
 _FORMAT = "isentropic.explanation/1"

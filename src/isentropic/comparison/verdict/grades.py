@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...quality import Quality
-from ...quality.maps.map_differences import jackknife_half_width
+from ...quality.map_comparisons import jackknife_half_width
 from ..evaluation.runs import Run
 from . import text
 from .thresholds import FEW_ROWS, Level, at_least, distances_level, neighbors_level

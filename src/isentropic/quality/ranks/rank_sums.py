@@ -17,7 +17,7 @@ from ...kernels.distances.euclidean import GROUP
 from ...kernels.ranks.coranks import tie_extremes
 from ...kernels.ranks.row_ranks import N_ORDER_TERMS, N_SUMS, N_TERMS, compare_points, compare_rows
 from ...kernels.sorting import row_orders
-from ..pairs.pair_sums import common_exponents, common_shifts, first_scale
+from ..pairwise import common_exponents, common_shifts, first_scale
 
 NEAR = 1.5  # times the mean distance of the k nearest rows: up to there a row is near
 MOST_ROWS = 2**23  # up to which the kernel's sums of 32 bits are exact

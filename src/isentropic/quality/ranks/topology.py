@@ -21,7 +21,7 @@ from ...kernels.distances.euclidean import rank_differences
 from ...kernels.ranks.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
 from ..inputs import both_sides, mean_interval, mean_measure
 from ..measures import MEASURES, Measure
-from ..pairs.pair_sums import common_exponents, times_power
+from ..pairwise import common_exponents, times_power
 from .rank_sums import OrderReading, ordered_rows, rank_sums
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ...comparison import Run
 from ...comparison.presentation import decimal, seconds
 from ...quality import Measure
-from ...quality.maps.map_differences import jackknife_half_width
+from ...quality.map_comparisons import jackknife_half_width
 from ...quality.measures import OF_CLASSES, MeasureSpec, kinds
 
 

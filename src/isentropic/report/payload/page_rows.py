@@ -15,7 +15,7 @@ from ...comparison.explain.source_columns import columns_of
 from ...comparison.page_data import FullMap, plane_coordinates
 from ...comparison.presentation import CLASS_COLORS
 from ...quality import SharedNeighbors
-from ...quality.rows.jumps import JUMP
+from ...quality.row_measures import JUMP
 from .packed_arrays import UNKNOWN, pack, pack_points, pack_shares
 from .page_columns import MOST_BYTES, CodedColumn, other_columns, target_name
 

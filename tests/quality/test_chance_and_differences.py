@@ -8,9 +8,8 @@ from scipy.stats import kendalltau, t
 
 from isentropic._core.errors import InvalidInputError
 from isentropic.distances import taken
-from isentropic.quality import assess, baseline, compare_quality, distance_rows
-from isentropic.quality.maps import chance, map_differences
-from isentropic.quality.maps.map_differences import (
+from isentropic.quality import assess, baseline, compare_quality, distance_rows, map_comparisons
+from isentropic.quality.map_comparisons import (
     _half_width,
     _parts,
     jackknife_half_width,
@@ -144,7 +143,7 @@ def test_equally_good_maps_are_told_apart_one_time_in_twenty(rng):
 
 
 def test_the_test_of_decisions_can_fail(rng, monkeypatch):
-    monkeypatch.setattr(map_differences, "_half_width", lambda without: 0.3 * _half_width(without))
+    monkeypatch.setattr(map_comparisons, "_half_width", lambda without: 0.3 * _half_width(without))
     assert decisions(rng, 20) > 0.3
 
 
@@ -190,9 +189,9 @@ def test_the_local_area_is_that_of_small_neighbourhoods(pair):
 
 def test_distances_that_are_held_change_nothing(rng, monkeypatch):
     X = rng.normal(size=(60, 120)).round(1)
-    held = chance.baseline(X, X[:, :2], n_permutations=3)
-    monkeypatch.setattr(chance, "_MOST_HELD", 0)
-    again = chance.baseline(X, X[:, :2], n_permutations=3)
+    held = map_comparisons.baseline(X, X[:, :2], n_permutations=3)
+    monkeypatch.setattr(map_comparisons, "_MOST_HELD", 0)
+    again = map_comparisons.baseline(X, X[:, :2], n_permutations=3)
     assert held.p_values == again.p_values
     for name, curves in held.chance.items():
         np.testing.assert_array_equal(curves, again.chance[name])

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.arguments import as_numbers
-from ..._core.errors import require, require_count
-from ..._core.values import Floats, Integers
-from ...distances import euclidean_rows
-from ...linalg import aligned, around_mean, procrustes_correlation, unit_exponent
-from ...neighbors import nearest_among
-from ...tables.class_labels import Names, matched_names, row_names
+from .._core.arguments import as_numbers
+from .._core.errors import require, require_count
+from .._core.values import Floats, Integers
+from ..distances import euclidean_rows
+from ..linalg import aligned, around_mean, procrustes_correlation, unit_exponent
+from ..neighbors import nearest_among
+from ..tables.class_labels import Names, matched_names, row_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.errors import UndefinedMeasureError, message, require_count, require_one_of
-from ..._core.runtime import generator
-from ..._core.values import Floats
-from ...distances import Metric, in_data_units
-from ...distances.pairwise_blocks import FEWEST, drawn_pairs
-from ..inputs import both_sides
-from ..measures import Measure
-from ..ranks.rank_sums import OrderReading
-from ..ranks.topology import order_terms, sampled_places, stress_measures
+from .._core.errors import UndefinedMeasureError, message, require_count, require_one_of
+from .._core.runtime import generator
+from .._core.values import Floats
+from ..distances import Metric, in_data_units
+from ..distances.pairwise_blocks import FEWEST, drawn_pairs
+from .inputs import both_sides
+from .measures import Measure
 from .pairwise import finite_measures, pair_measures
+from .ranks.rank_sums import OrderReading
+from .ranks.topology import order_terms, sampled_places, stress_measures
 
 
 def kendall_tau(

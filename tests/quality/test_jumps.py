@@ -13,7 +13,7 @@ from isentropic import make
 from isentropic._core.errors import InvalidInputError
 from isentropic.neighbors import nearest_among
 from isentropic.quality import map_agreement, map_jumps, shared_neighbors
-from isentropic.quality.rows.jumps import JUMP
+from isentropic.quality.row_measures import JUMP
 from naive_trust import naive_jumps, naive_shared
 
 

@@ -10,14 +10,14 @@ from assertions import assert_grammar
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.values import DistanceRows
 from isentropic.quality.assessment import distance_measures, topology_measures
-from isentropic.quality.inputs import both_sides
-from isentropic.quality.pairs.distance_measures import (
+from isentropic.quality.distance_measures import (
     kruskal_stress,
     neighborhood_stress,
     residual_variance,
     sammon_stress,
     shepard_pairs,
 )
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.ranks.topology import sampled_places
 from naive import (
     condensed,

@@ -12,12 +12,12 @@ from isentropic import config_context
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic._core.values import DistanceRows
 from isentropic.distances.pairwise_blocks import BATCHES, drawn_pairs
+from isentropic.quality import pairwise
 from isentropic.quality.assessment import distance_measures
+from isentropic.quality.distance_measures import kendall_tau, pearson_r, spearman_rho
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.measures import OF_PAIRS, kinds
-from isentropic.quality.pairs import pairwise
-from isentropic.quality.pairs.distance_measures import kendall_tau, pearson_r, spearman_rho
-from isentropic.quality.pairs.pairwise import pair_measures
+from isentropic.quality.pairwise import pair_measures
 from naive import condensed, distances, naive_kendall_tau, naive_pearson_r, naive_spearman_rho
 
 FUNCTIONS = (kendall_tau, spearman_rho, pearson_r)

@@ -1,1 +1,0 @@
-"""Comparison of maps with each other, and with chance."""

@@ -1,1 +1,0 @@
-"""Quality by distances of pairs: correlations, stress."""

@@ -1,1 +1,0 @@
-"""Row diagnostics: tests of places, jumps of a map, checks of selections."""
