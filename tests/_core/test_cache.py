@@ -220,7 +220,7 @@ import resource, sys, tempfile
 from pathlib import Path
 import numpy as np
 {before}
-from isentropic.kernels.ranks.inversions import cell_counts
+from isentropic.kernels.inversions import cell_counts
 counts = np.zeros((2, 4), np.int32)
 cell_counts(np.arange(8), 2, 1, np.array([0, 4, 8]), counts)
 print(counts.sum())

@@ -1,7 +1,5 @@
 """How far rows are from each other: metrics, blocks and sources of distances, all, single and drawn pairs."""
 
-from .cosine_distances import checked_sparse, has_directions, unit_directions
-from .diffusion_distances import Walks
 from .gower import GowerUnits, gower_of, in_units, warn_of_strangers, weights_of
 from .metrics import (
     BY_DIFFERENCES,
@@ -15,16 +13,20 @@ from .metrics import (
     checked_distance_rows,
     checked_magnitude,
     checked_metric,
+    checked_sparse,
     distinct_rows,
+    has_directions,
     hashes_of,
     is_gower,
     metric_name,
     metric_names,
     rows_of,
     same_rows,
+    unit_directions,
 )
 from .pairwise_blocks import (
     DrawnPairs,
+    Walks,
     distances_between,
     distances_to,
     drawn_pairs,

@@ -17,16 +17,18 @@ from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import GROUP, TILE, store_upper, tiled_distances
 from ..linalg import rows_in_unit, unit_exponent
-from .cosine_distances import DIRECTIONS, SparseDirections, checked_sparse
 from .gower import GowerRows, in_units
 from .metrics import (
     BY_DIFFERENCES,
+    DIRECTIONS,
     EUCLIDEAN,
     DistanceMatrix,
     Metric,
+    SparseDirections,
     checked_distance_matrix,
     checked_magnitude,
     checked_metric,
+    checked_sparse,
     is_gower,
     metric_name,
     precomputed_rows,

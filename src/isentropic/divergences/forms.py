@@ -14,10 +14,9 @@ import numpy as np
 
 from .._core.errors import require
 from .._core.runtime import row_blocks
+from ..kernels import gaussians
 from ..kernels._jit import threads
-from ..kernels.densities import gaussians
-from ..kernels.densities.gaussians import near_terms, near_terms_from_rows
-from ..kernels.densities.low_rank_gaussians import terms_from_gram, terms_from_rows
+from ..kernels.gaussians import near_terms, near_terms_from_rows, terms_from_gram, terms_from_rows
 from . import large_covariances
 
 # ---- The rows of patches, some patches at a time -------------------------------------------------

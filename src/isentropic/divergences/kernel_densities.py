@@ -13,7 +13,7 @@ import numpy as np
 from .._core.errors import require_number
 from .._core.runtime import require_memory, row_blocks
 from ..kernels._jit import threads
-from ..kernels.densities.densities import (
+from ..kernels.densities import (
     FIXED,
     SCOTT,
     SCOTT_HISTOGRAM,

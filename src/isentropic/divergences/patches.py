@@ -21,7 +21,7 @@ from .._core.errors import TableWarning, require, require_number, require_one_of
 from .._core.runtime import checked_jobs, memory_budget, require_memory, row_blocks
 from .._core.values import NeighborGraph
 from ..kernels._jit import threads
-from ..kernels.densities.low_rank_gaussians import patch_blocks
+from ..kernels.gaussians import patch_blocks
 from .forms import BLOCK_NUMBERS, FullForm, Gaussians, LowRankForm, centred_blocks
 from .gaussian_divergences import EDGE_DIVERGENCES
 

@@ -16,7 +16,7 @@ from .._core.runtime import generator, one_blas_thread, row_blocks
 from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.distances.condensed import combined_comoments
-from ..kernels.neighbors.nearest import shrink_gaps
+from ..kernels.nearest import shrink_gaps
 from ..linalg import Scaling, classical_scaling, unexplained
 
 _WORTH_THREADS = 1_000_000  # entries of X: below that, waking threads costs more than one landmark's work

@@ -9,8 +9,8 @@ import numpy as np
 from .._core.runtime import memory_budget, require_memory, row_blocks
 from .._core.values import NeighborGraph
 from ..kernels._jit import threads
-from ..kernels.paths.growing_paths import halved_paths, repaired_paths, wave_orders
-from ..kernels.paths.paths import LANES
+from ..kernels.growing_paths import halved_paths, repaired_paths, wave_orders
+from ..kernels.paths import LANES
 from ..linalg import laid_out
 from .shortest_paths import _Numbered, _Seeds, from_rows
 

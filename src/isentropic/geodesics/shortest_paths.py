@@ -18,7 +18,7 @@ from .._core.runtime import one_blas_thread, require_memory, row_blocks
 from .._core.values import Knn, NeighborGraph, Neighbors
 from ..distances import Metric, distances_between, measurable_rows
 from ..kernels._jit import threads
-from ..kernels.paths.paths import LANES, grouped_order, grouped_paths, nearest_by_paths, single_paths
+from ..kernels.paths import LANES, grouped_order, grouped_paths, nearest_by_paths, single_paths
 from ..neighbors import searched_neighbors
 
 _BLOCK = 4 * LANES  # sources in the first call; the next ones take as many as fit a quarter of a second

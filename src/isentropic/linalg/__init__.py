@@ -1,15 +1,7 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
 from .bottom import bottom_eigenpairs, bottom_squared_eigenpairs
-from .diffusion import (
-    leading_eigenpairs,
-    leading_eigenvectors,
-    least_eigenvalue,
-    normalized_adjacency,
-    sum_of_blocks,
-)
-from .eigen import block_eigenpairs, eigenpairs_by_rank, fixed_signs, generalized_eigenpairs, top_eigenpairs
-from .procrustes import (
+from .centering import (
     ROOM,
     aligned,
     around_mean,
@@ -18,6 +10,14 @@ from .procrustes import (
     rows_in_unit,
     unit_exponent,
 )
+from .diffusion import (
+    leading_eigenpairs,
+    leading_eigenvectors,
+    least_eigenvalue,
+    normalized_adjacency,
+    sum_of_blocks,
+)
+from .eigen import block_eigenpairs, eigenpairs_by_rank, fixed_signs, generalized_eigenpairs, top_eigenpairs
 from .scaling import (
     Scaling,
     additive_constant,

@@ -10,8 +10,8 @@ from scipy.linalg import svd
 
 from .._core.errors import IsentropicWarning
 from ..kernels._jit import threads
-from ..kernels.rows.placement import project_centred
-from .centred import CentredRows, short_products
+from ..kernels.rows.projections import project_centred
+from .centering import CentredRows, short_products
 
 _STILL = 1e-8  # relative growth of the likelihood at which the iteration ends
 _MOST_ROUNDS = 5_000

@@ -40,7 +40,7 @@ from ..kernels.distances.condensed import (
     squared_times,
     squared_times_block,
 )
-from ..kernels.rows.placement import project_squared
+from ..kernels.rows.projections import project_squared
 from .eigen import (
     DENSE,
     SEED,

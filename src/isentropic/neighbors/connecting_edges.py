@@ -19,7 +19,7 @@ from ..distances import (
     rows_per_block,
     unit_directions,
 )
-from ..kernels.neighbors.boxes import closer_outside
+from ..kernels.boxes import closer_outside
 from .index import BoxTree, product_error, worth_comparing
 
 # ---- Cells of rows near each other: exact nearest rows of other components where a tree gains nothing ----

@@ -25,7 +25,7 @@ from .._core.values import Can, Inflate, Knn, NeighborGraph, NeighborRule, Neigh
 from ..distances import EUCLIDEAN, Metric, distances_between, distances_to, measurable_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import euclidean_pairs
-from ..kernels.neighbors.nearest import joined_rows, joined_sizes
+from ..kernels.nearest import joined_rows, joined_sizes
 from .connecting_edges import shortest_bridges
 from .index import RowIndex, has_tree
 from .search import require_edge_memory, search_graph, searched_neighbors

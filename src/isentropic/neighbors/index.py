@@ -11,8 +11,8 @@ from .._core.errors import require
 from .._core.runtime import row_blocks
 from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows, rows_per_block
 from ..kernels._jit import threads
-from ..kernels.neighbors.boxes import boxes_of, nearest_by_boxes, nearest_outside, parts_of_nodes, split_rows
-from ..kernels.neighbors.nearest import (
+from ..kernels.boxes import boxes_of, nearest_by_boxes, nearest_outside, parts_of_nodes, split_rows
+from ..kernels.nearest import (
     listed_members,
     nearest_in_rows,
     nearest_refined,

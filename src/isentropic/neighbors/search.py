@@ -28,7 +28,8 @@ from ..distances import (
     weights_of,
 )
 from ..kernels._jit import threads
-from ..kernels.neighbors.descent import (
+from ..kernels.nearest import expanded_lists, measured_lists, searched_lists
+from ..kernels.neighbor_descent import (
     BY_CAPPED,
     BY_CODES,
     BY_PRODUCTS,
@@ -46,7 +47,6 @@ from ..kernels.neighbors.descent import (
     offer_round,
     plant,
 )
-from ..kernels.neighbors.nearest import expanded_lists, measured_lists, searched_lists
 from .index import RowIndex, is_long, members_of, prefers_boxes
 
 _EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph

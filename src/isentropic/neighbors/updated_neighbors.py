@@ -10,7 +10,7 @@ from .._core.runtime import row_blocks
 from .._core.values import NeighborGraph, Neighbors
 from ..distances import EUCLIDEAN, Metric, distances_between, metric_name
 from ..kernels._jit import threads
-from ..kernels.neighbors.nearest import replaced_lists
+from ..kernels.nearest import replaced_lists
 from .index import RowIndex, lists_in_rows
 from .search import nearest_among
 

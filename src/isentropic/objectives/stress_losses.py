@@ -12,7 +12,13 @@ from scipy.sparse import csr_array
 from .._core.runtime import require_memory
 from ..kernels._jit import threads
 from ..kernels.pairs.degrees import paired_distances
-from ..kernels.pairs.monotone import pool_adjacent_violators, sort_within, spread_pools
+from ..kernels.pairs.disparities import (
+    condensed_ranks,
+    pool_adjacent_violators,
+    rank_images,
+    sort_within,
+    spread_pools,
+)
 from ..kernels.pairs.pair_stress import (
     SQUARES,
     all_pairs_lengths,
@@ -20,7 +26,6 @@ from ..kernels.pairs.pair_stress import (
     drawn_pairs_stress,
     listed_stress,
 )
-from ..kernels.pairs.rank_images import condensed_ranks, rank_images
 from .degree_losses import AllPairs, DrawnPairs
 
 # --------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from scipy.special import xlogy
 
 from ..kernels._jit import threads
-from ..kernels.layouts.gaussian_mixtures import mixture_forces
 from ..kernels.layouts.neighbor_forces import (
+    mixture_forces,
     pull_logs,
     pulls,
     pulls_in_plane,

@@ -13,7 +13,7 @@ from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Metric, rows_per_block, scaled_distance_rows
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import class_sums
-from ..kernels.neighbors.nearest import nearest_in_rows
+from ..kernels.nearest import nearest_in_rows
 from ..neighbors import class_votes
 from ..tables.class_labels import class_codes
 from .inputs import mean_measure, share_interval

@@ -21,7 +21,7 @@ from .._core.runtime import generator, row_blocks
 from .._core.values import DistanceRows, Floats, Integers, Neighbors
 from ..distances import Metric, finite_rows
 from ..kernels._jit import threads
-from ..kernels.ranks.coranks import place_tests
+from ..kernels.row_ranks import place_tests
 from ..linalg import rows_in_unit
 from ..neighbors import nearest_among
 from .inputs import both_sides

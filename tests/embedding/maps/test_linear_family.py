@@ -10,7 +10,7 @@ from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import METHODS, PCA, RandomProjection, make
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.state import field_specs
-from isentropic.linalg.centred import CentredRows
+from isentropic.linalg.centering import CentredRows
 
 LINEAR = [
     name for name, method in METHODS.items() if {"components_", "mean_"} <= set(field_specs(method.load()))

@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from isentropic.kernels.layouts.bandwidths import perplexity_affinities
-from isentropic.kernels.layouts.gaussian_mixtures import mixture_forces
 from isentropic.kernels.layouts.neighbor_forces import (
+    mixture_forces,
     momentum_step,
     pull_logs,
     pulls,

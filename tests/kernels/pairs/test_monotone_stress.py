@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.isotonic import isotonic_regression
 
 from isentropic.kernels.pairs import pair_stress as kernels
-from isentropic.kernels.pairs.monotone import pool_adjacent_violators, sort_within, spread_pools
+from isentropic.kernels.pairs.disparities import pool_adjacent_violators, sort_within, spread_pools
 from isentropic.objectives import AllPairs, DrawnPairs, MonotoneStress
 from naive import condensed, distances
 

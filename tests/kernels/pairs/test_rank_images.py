@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.pairs.rank_images import condensed_ranks, settle_ranks
+from isentropic.kernels.pairs.disparities import condensed_ranks, settle_ranks
 from isentropic.objectives import AllPairs, RankImages
 from naive_curvilinear import naive_rank_images, naive_ranked_place, naive_ranks, naive_zetas
 

@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from isentropic.kernels.layouts.epochs import draw_beyond, draw_others
 from isentropic.kernels.pairs.curvilinear import curvilinear_epoch, settle_within
 from isentropic.kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
-from isentropic.kernels.rows.row_gradients import stress_starts
+from isentropic.kernels.rows.row_costs import stress_starts
 from naive_curvilinear import naive_curvilinear_epochs
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import least_squares
 
-from isentropic.kernels.rows.decoded_rows import settle_decoded
+from isentropic.kernels.rows.row_descent import settle_decoded
 
 
 def decode(z, decoder, bent):

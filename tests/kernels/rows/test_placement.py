@@ -8,7 +8,12 @@ from numpy.testing import assert_allclose
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.rows.placement import project_centred, project_squared, row_hashes, through_neighbors
+from isentropic.kernels.rows.projections import (
+    project_centred,
+    project_squared,
+    row_hashes,
+    through_neighbors,
+)
 
 
 def hashes(X):

@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import choice, threads
-from isentropic.kernels.rows import row_descent as row_costs
+from isentropic.kernels.rows import row_descent
 from isentropic.kernels.rows.row_descent import (
     DEGREES,
     FUZZY,
@@ -194,8 +194,8 @@ def test_what_is_compiled_for_one_cost_has_none_of_the_others(monkeypatch, tmp_p
     evaluate(PAIRS, z, single, EVERY, np.ones(2), EVERY, np.ones(1), gradient, curvature)
     compiled = {
         name
-        for name in dir(row_costs)
+        for name in dir(row_descent)
         if name.endswith("_cost")
-        and any(str(signature[1].dtype) == "float32" for signature in getattr(row_costs, name).signatures)
+        and any(str(signature[1].dtype) == "float32" for signature in getattr(row_descent, name).signatures)
     }
     assert compiled == {"pairs_cost"}

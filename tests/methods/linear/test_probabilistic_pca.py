@@ -11,7 +11,7 @@ import laws
 from assertions import assert_same_bits
 from isentropic import PCA, IsentropicWarning, ProbabilisticPCA, datasets, load, save
 from isentropic._core.errors import InvalidInputError
-from isentropic.linalg.centred import CentredRows
+from isentropic.linalg.centering import CentredRows
 from isentropic.linalg.factor_model import _maximized, by_em, posterior
 
 WINE = datasets.load("builtin:wine").X

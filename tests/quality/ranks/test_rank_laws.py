@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.kernels.ranks.row_ranks import N_SUMS, N_TERMS, compare_points, compare_rows
+from isentropic.kernels.row_ranks import N_SUMS, N_TERMS, compare_points, compare_rows
 from isentropic.quality import assess, distance_rows
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.ranks.rank_sums import NEAR, rank_sums

@@ -15,7 +15,7 @@ import numpy as np
 from ..._core.errors import require, require_count, require_number
 from ..._core.values import Floats, Integers
 from ...distances import euclidean_rows
-from ...kernels.densities.densities import basins
+from ...kernels.densities import basins
 from ...neighbors import nearest_among
 from ..explain.explanation import Explanation, compare_columns
 from ..explain.source_columns import columns_of

@@ -14,7 +14,7 @@ from ..._core.state import Sub, Value
 from ..._core.values import Knn, NeighborGraph, Percentile, Radius
 from ...geodesics import from_neighbors, from_rows
 from ...kernels._jit import threads
-from ...kernels.rows.placement import through_neighbors
+from ...kernels.rows.projections import through_neighbors
 from ...linalg import Scaling
 from ...neighbors import Entries, RowIndex, conformal_entries, entry_lists, warn_of_isolated
 from ..training_data import Part, TrainingData

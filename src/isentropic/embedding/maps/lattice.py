@@ -13,7 +13,7 @@ from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...kernels._jit import threads
 from ...kernels.networks import expected_places
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 from ...neighbors import RowIndex
 from ..training_data import Part, TrainingData
 

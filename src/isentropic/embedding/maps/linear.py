@@ -17,7 +17,7 @@ from ..._core.errors import IsentropicWarning, require, warn
 from ..._core.specs import Array, Maybe
 from ..._core.state import Sub
 from ...kernels._jit import threads
-from ...kernels.rows.placement import project_centred
+from ...kernels.rows.projections import project_centred
 from ...linalg import fixed_signs
 from ..training_data import Part, TrainingData
 

@@ -18,7 +18,7 @@ from ..._core.values import Knn, NeighborGraph, Percentile, Radius
 from ...affinities import InnerProduct, step_weights
 from ...distances import LARGEST, rows_per_block
 from ...kernels._jit import threads
-from ...kernels.rows.placement import project_centred
+from ...kernels.rows.projections import project_centred
 from ...neighbors import Entries, entry_lists, warn_of_isolated
 from ..training_data import Part, TrainingData
 from .embedded_rows import EmbeddedRows

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._jit import choice, kernel, parallel_kernel, rows
 from ..distances.condensed import CHUNKS, _chunk_bounds, _row_start
-from ..rows.row_gradients import near_gap
+from ..rows.row_costs import near_gap
 
 # --------------------------------------------------------------------------------------------------
 # Costs of pairs by their distances d in the data and e in the map: sums and slopes over all or drawn

@@ -17,7 +17,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.training_data import MetricParameter, NComponents, NJobs, NNeighbors, training_data
 from ...kernels._jit import threads
-from ...kernels.pairs.rank_images import settle_ranks
+from ...kernels.pairs.disparities import settle_ranks
 from ...neighbors import clipped_neighbors
 from ...objectives import AllPairs, ListedStress, RankImages
 from ...optim import Minimum, lbfgs

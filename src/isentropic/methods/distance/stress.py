@@ -17,8 +17,8 @@ from sklearn.utils import check_random_state
 
 from ..._core.specs import Double
 from ...kernels._jit import threads
+from ...kernels.rows.row_costs import stress_starts
 from ...kernels.rows.row_descent import STRESS, settle_rows
-from ...kernels.rows.row_gradients import stress_starts
 from ...objectives import DrawnPairs, Stress
 from ...optim import Minimum, averaged_descent
 from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, fresh_pairs, minimize

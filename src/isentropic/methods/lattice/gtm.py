@@ -18,7 +18,7 @@ from ...embedding.maps.lattice import LatticeMap
 from ...embedding.training_data import NJobs, Tolerance, training_data
 from ...kernels._jit import threads
 from ...kernels.networks import responsibilities
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 from .nodes import lattice_places, principal_sheet
 
 _BASIS = 4  # Gaussians along a side of the basis

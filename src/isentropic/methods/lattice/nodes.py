@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._core.errors import require, require_count, require_one_of
 from ...linalg import fixed_signs
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 
 KINDS = ("rectangular", "hexagonal")
 _REACH = {"rectangular": 1.5, "hexagonal": 1.1}  # of the next nodes, those at the corners among them

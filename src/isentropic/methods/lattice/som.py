@@ -15,7 +15,7 @@ from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
 from ...embedding.maps.lattice import LatticeMap
 from ...embedding.training_data import NJobs, training_data
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 from ...neighbors import RowIndex
 from .nodes import (
     KINDS,

@@ -16,7 +16,7 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 from .independent import WhiteRows, ordered_components, warn_unfinished
 
 _STILL = 1e-8  # change of the directions at which the iteration ends

@@ -13,7 +13,7 @@ import numpy as np
 from ..._core.errors import IsentropicWarning, warn
 from ...embedding.maps.linear import padded
 from ...linalg import fixed_signs
-from ...linalg.centred import CentredRows, short_products
+from ...linalg.centering import CentredRows, short_products
 
 # W (r, r) for white rows (n, r), from an orthogonal start; and how many rounds it took
 Unmix = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, int]]

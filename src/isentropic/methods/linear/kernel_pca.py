@@ -20,7 +20,7 @@ from ...embedding.landmarks import chosen_landmarks
 from ...embedding.maps.nystrom import KernelMap
 from ...embedding.training_data import NComponents, NJobs, TrainingData, training_data
 from ...kernels._jit import threads
-from ...kernels.rows.placement import project_centred
+from ...kernels.rows.projections import project_centred
 from ...linalg import fixed_signs, top_eigenpairs
 
 _ZERO = 1e-12  # of the largest eigenvalue

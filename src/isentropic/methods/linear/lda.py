@@ -14,7 +14,7 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.training_data import NComponents, NJobs, fully_labelled_training_data
-from ...linalg.centred import RANK, CentredRows
+from ...linalg.centering import RANK, CentredRows
 
 
 class LDA(SupportsInverse, Embedder):

@@ -15,7 +15,7 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
-from ...linalg.centred import RANK, CentredRows
+from ...linalg.centering import RANK, CentredRows
 
 _GROWTH = 1e-6  # of the variance kept, at which the sweeps end
 _MOST_SWEEPS = 100

@@ -17,7 +17,7 @@ from ...distances import rows_per_block
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.training_data import NComponents, NJobs, fully_labelled_training_data
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 
 
 class NCA(SupportsInverse, Embedder):

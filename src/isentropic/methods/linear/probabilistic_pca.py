@@ -14,7 +14,7 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 from ...linalg.factor_model import LEAST_NOISE, FactorModel, by_em, closed_form, posterior
 
 

@@ -12,7 +12,7 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 
 
 class RandomProjection(SupportsInverse, Embedder):

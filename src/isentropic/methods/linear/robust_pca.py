@@ -15,7 +15,7 @@ from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import fixed_signs
-from ...linalg.centred import RANK, CentredRows, short_products
+from ...linalg.centering import RANK, CentredRows, short_products
 
 _STARTS = 10  # rows, the longest, from which the search starts beside the principal axes
 _MOST_ROUNDS = 1_000

@@ -14,7 +14,7 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded, require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
-from ...linalg.centred import RANK, CentredRows, short_products
+from ...linalg.centering import RANK, CentredRows, short_products
 
 _MOST_ROUNDS = 10_000
 _STILL = 1e-9  # step of the unit vector at which a direction has been found

@@ -17,7 +17,7 @@ from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, in
 from ...embedding.maps.linear import padded
 from ...embedding.training_data import Part, TrainingData
 from ...linalg import eigenpairs_by_rank
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 from ...linalg.eigen import standing_still
 from .neighborhoods import Neighborhoods
 

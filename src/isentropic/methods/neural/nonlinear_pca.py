@@ -17,9 +17,9 @@ from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.network import Layers, decoded_rows, require_decoder, scaled
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...kernels._jit import threads
-from ...kernels.rows.decoded_rows import settle_decoded
+from ...kernels.rows.row_descent import settle_decoded
 from ...linalg import fixed_signs
-from ...linalg.centred import CentredRows
+from ...linalg.centering import CentredRows
 from ...optim import lbfgs
 
 _CANDIDATES = 100  # places from which the search for that of a row may begin

@@ -17,7 +17,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.maps.nystrom import KernelMap
 from ...embedding.training_data import NComponents, NJobs, TrainingData, training_data
 from ...kernels._jit import threads
-from ...kernels.rows.placement import project_centred
+from ...kernels.rows.projections import project_centred
 from ...linalg import fixed_signs, normalized_adjacency
 from .laplacian import Heat, graph_rule, locality_directions
 

@@ -14,7 +14,7 @@ from ..._core.values import NeighborGraph, NeighborRule
 from ...affinities import checked_heat
 from ...embedding.maps.nystrom import ALTERNATES
 from ...linalg import eigenpairs_by_rank
-from ...linalg.centred import RANK
+from ...linalg.centering import RANK
 from ...linalg.eigen import eigengap, padded, separating
 from ...neighbors import as_rule, graph_of_rows, subgraph
 

@@ -13,10 +13,8 @@ import numpy as np
 
 from ..._core.runtime import row_blocks
 from ..._core.values import Floats
+from ...kernels import inversions
 from ...kernels._jit import threads
-from ...kernels.ranks import inversions
-from ...kernels.ranks import inversions as buckets
-from ...kernels.ranks import inversions as long_ranks
 
 LONGEST = 2**31  # entries; ranks have 32 bits
 _BUCKET = 2**15  # entries of a bucket: its keys and their copies fit the second-level cache
@@ -90,7 +88,7 @@ def rank_values(values: Floats, *, n_jobs: int | None = None) -> RankedList:
         order, bounds = _dealt(keys, np.empty(len(keys), np.uint32), "ranks of pairs")
         tied, squares = np.zeros(len(bounds) - 1, np.int64), np.zeros(len(bounds) - 1)
         for part, mine in _parts(bounds, "ranks of pairs"):
-            long_ranks.rank_buckets(keys, order, mine, n_workers, ranks, tied[part], squares[part])
+            inversions.rank_buckets(keys, order, mine, n_workers, ranks, tied[part], squares[part])
     return RankedList(ranks, order, int(tied.sum()), float(squares.sum()))
 
 
@@ -106,7 +104,7 @@ def compare_ranks(values: Floats, other: RankedList, *, n_jobs: int | None = Non
         order, bounds = _dealt(keys, other.spare, "order of pairs")
         tied, squares = np.zeros((len(bounds) - 1, 2), np.int64), np.zeros((len(bounds) - 1, 2))
         for part, mine in _parts(bounds, "order of pairs"):
-            long_ranks.align_buckets(keys, other.ranks, order, mine, n_workers, tied[part], squares[part])
+            inversions.align_buckets(keys, other.ranks, order, mine, n_workers, tied[part], squares[part])
         discordant = _inversions(order, other.ranks, n_workers)
     own_tied, both_tied = tied.sum(axis=0).tolist()
     square, mixed = squares.sum(axis=0).tolist()
@@ -121,7 +119,7 @@ def compare_row_ranks(values: Floats, others: Floats, *, n_jobs: int | None = No
     tied, squares = np.zeros((n_rows, 3), np.int64), np.zeros((n_rows, 3))
     sequences, discordant = np.empty((n_rows, n), np.uint32), np.zeros(n_rows, np.int64)
     with threads(n_jobs):
-        long_ranks.align_rows(values.view(np.int64), others.view(np.int64), sequences, tied, squares)
+        inversions.align_rows(values.view(np.int64), others.view(np.int64), sequences, tied, squares)
         inversions.row_inversions(sequences, _counter(n), discordant)
     found = zip(discordant.tolist(), tied.tolist(), squares.tolist(), strict=True)
     return [RankComparison(n, count, (a, b, c), (rr, ss, rs)) for count, (a, b, c), (rr, ss, rs) in found]
@@ -134,22 +132,22 @@ def _dealt(keys: np.ndarray, order: np.ndarray, what: str) -> tuple[np.ndarray, 
     """Fill ``order`` with the numbers of the entries by bucket, ascending in each; the bounds of buckets."""
     low, shift = _cells(keys)
     chunks = _even_bounds(len(keys), min(max(len(keys) // _CHUNK, 1), _MOST_CHUNKS))
-    counts = np.zeros((len(chunks) - 1, buckets.CELLS), np.int32)
+    counts = np.zeros((len(chunks) - 1, inversions.CELLS), np.int32)
     for part, mine in _parts(chunks, what):
-        buckets.cell_counts(keys, low, shift, mine, counts[part])
+        inversions.cell_counts(keys, low, shift, mine, counts[part])
     bucket_of, first_cells = _buckets(counts.sum(axis=0, dtype=np.int64))
     places, bounds = _places(np.add.reduceat(counts, first_cells, axis=1))
     for part, mine in _parts(chunks, what):
-        buckets.deal(keys, low, shift, bucket_of, mine, places[part], order)
+        inversions.deal(keys, low, shift, bucket_of, mine, places[part], order)
     return order, bounds
 
 
 def _cells(keys: np.ndarray) -> tuple[int, int]:
     """Start and width (as a shift) of the cells, from a sample: they cover all but the extreme keys."""
-    sample = np.sort(keys[:: max(1, len(keys) // buckets.CELLS)])
+    sample = np.sort(keys[:: max(1, len(keys) // inversions.CELLS)])
     rest = len(sample) // 1024
     low, high = int(sample[rest]), int(sample[-1 - rest])
-    return low, max(0, (high - low).bit_length() - (buckets.CELLS.bit_length() - 1))
+    return low, max(0, (high - low).bit_length() - (inversions.CELLS.bit_length() - 1))
 
 
 def _buckets(cell_sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +190,7 @@ def _inversions(sequence: np.ndarray, workspace: np.ndarray, n_workers: int) -> 
     chunks = _even_bounds(n, min(max(n // _BUCKET, 1), _MOST_GROUPS))
     counts = np.zeros((len(chunks) - 1, ((2 * n - 2) >> _GROUP_BITS) + 1), np.int32)
     for part, mine in _parts(chunks, "order of pairs"):
-        buckets.cell_counts(sequence, 0, _GROUP_BITS, mine, counts[part])
+        inversions.cell_counts(sequence, 0, _GROUP_BITS, mine, counts[part])
     places, bounds = _places(counts)
     within_chunks = np.zeros(len(counts), np.int64)
     like = _counter(int(np.diff(chunks).max()))

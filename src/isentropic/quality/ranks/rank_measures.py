@@ -19,7 +19,7 @@ from ..._core.errors import require_count, require_number
 from ..._core.runtime import require_memory, row_blocks
 from ..._core.values import Floats, Integers
 from ...distances import Metric, rows_per_block
-from ...kernels.ranks.coranks import add_coranks
+from ...kernels.row_ranks import add_coranks
 from ..inputs import both_sides
 from ..sampling import checked_neighbors
 from .rank_curves import Curves, beyond_chance, row_values

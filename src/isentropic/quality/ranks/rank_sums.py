@@ -14,8 +14,7 @@ from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Points, rows_per_block
 from ...kernels._jit import threads
 from ...kernels.distances.euclidean import GROUP
-from ...kernels.ranks.coranks import tie_extremes
-from ...kernels.ranks.row_ranks import N_ORDER_TERMS, N_SUMS, N_TERMS, compare_points, compare_rows
+from ...kernels.row_ranks import N_ORDER_TERMS, N_SUMS, N_TERMS, compare_points, compare_rows, tie_extremes
 from ...kernels.sorting import row_orders
 from ..pairwise import common_exponents, common_shifts, first_scale
 
@@ -30,7 +29,7 @@ _THREAD_BYTES = 2**31  # of sums and scratch, all threads together
 class OrderReading:
     """What a pass reads off the orders of each row too, while they are at hand: terms of topology.
 
-    These are the columns named in :mod:`isentropic.kernels.ranks.row_ranks`: the topological product,
+    These are the columns named in :mod:`isentropic.kernels.row_ranks`: the topological product,
     König's points, gaps of ranks, and the stress of listed rows.
     """
 

@@ -18,7 +18,7 @@ from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Metric, rows_per_block
 from ...kernels._jit import threads
 from ...kernels.distances.euclidean import rank_differences
-from ...kernels.ranks.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
+from ...kernels.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
 from ..inputs import both_sides, mean_interval, mean_measure
 from ..measures import MEASURES, Measure
 from ..pairwise import common_exponents, times_power

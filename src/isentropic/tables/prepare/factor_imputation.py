@@ -37,7 +37,7 @@ class Factors:
         if not len(some):
             return X
         from ...kernels._jit import threads
-        from ...kernels.rows.placement import project_centred
+        from ...kernels.rows.projections import project_centred
         from ...linalg.factor_model import posterior
 
         z = posterior(X[some] - self.mean, self.loadings, self.noise, None).means
@@ -110,7 +110,7 @@ def _error(guesses: Floats, X: Floats, hidden: npt.NDArray[np.bool_]) -> float:
 
 
 def _fit(X: Floats, rank: int, still: float = _STILL) -> Factors:
-    from ...linalg.centred import CentredRows
+    from ...linalg.centering import CentredRows
     from ...linalg.factor_model import by_em
 
     centred = CentredRows.of(X)

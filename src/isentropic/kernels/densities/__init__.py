@@ -1,1 +1,0 @@
-"""Kernels of densities: Gaussian patches, kernel estimates, the hills of a density."""

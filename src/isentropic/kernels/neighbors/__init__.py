@@ -1,1 +1,0 @@
-"""Kernels of neighbor searches: trees of boxes, forests, descent, unions of graphs."""

@@ -1,1 +1,0 @@
-"""Kernels of shortest paths in neighbor graphs."""

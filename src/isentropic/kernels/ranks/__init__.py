@@ -1,1 +1,0 @@
-"""Kernels of quality measures: ranks of neighbors, inversions, tests of places."""

@@ -1,0 +1,322 @@
+"""The cost of one row among fixed rows, with its gradient: stress, Student and Gaussian similarities."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import kernel, parallel_kernel, rows
+from ..layouts.neighbor_forces import shares_of
+
+# ---- What the costs of a row have in common: gaps to other rows, terms of slope and curvature ----
+#
+# A loop that adds up writes to no array: else the compiler keeps two versions of it, which add up in another
+# order, and takes one by where the arrays happen to lie in memory.
+
+
+@kernel
+def squared_gap(z, Z, j, start, gap):
+    """``start + |z - z_j|^2``, with ``gap = z - z_j``."""
+    for c in range(len(z)):
+        gap[c] = z[c] - Z[j, c]
+    square = start
+    for c in range(len(z)):
+        square += gap[c] * gap[c]
+    return square
+
+
+@kernel
+def add_slopes(force, bend, gap, gradient, curvature):
+    """Add the derivatives of ``f(|gap|^2)`` by z, with ``force = f'`` and ``bend = f''``."""
+    for c in range(len(gap)):
+        gradient[c] += 2.0 * force * gap[c]
+        curvature[c, c] += 2.0 * force
+        for e in range(c + 1):
+            curvature[c, e] += 4.0 * bend * gap[c] * gap[e]
+
+
+# ---- DD-HDS: errors of distances, weighed by how near a pair is in the data or in the map --------
+#
+# With the normal distribution function Phi, a pair costs ``|d - e| (1 - Phi((min(d, e) - mu) / sigma))``; the
+# absolute value is rounded off, ``sqrt((d - e)^2 + smooth^2)``, so that there is a slope everywhere.
+
+
+_ROOT_HALF, _ROOT_TWO_PI = math.sqrt(0.5), math.sqrt(2.0 * math.pi)
+
+
+@kernel
+def near_gap(d, e, shape):
+    """What a pair costs, and its first and second derivative by e; ``shape = [mu, sigma, smooth]``."""
+    mu, sigma, smooth = shape[0], shape[1], shape[2]
+    x = (min(d, e) - mu) / sigma
+    share = 0.5 * math.erfc(_ROOT_HALF * x)
+    gap = e - d
+    size = np.sqrt(gap * gap + smooth * smooth)
+    slope = gap / size * share
+    bend = smooth * smooth / (size * size * size) * share
+    if e < d:
+        density = np.exp(-0.5 * x * x) / (_ROOT_TWO_PI * sigma)
+        slope -= size * density
+        bend += (size * x / sigma - 2.0 * gap / size) * density
+    return size * share, slope, bend
+
+
+@kernel
+def near_gaps_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """A row's own part: the sum over ``near``; ``weights`` are the distances d that are wanted."""
+    gap = np.empty(len(z))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        square = squared_gap(z, Z, near[t] if len(near) else t, 0.0, gap)
+        e = np.sqrt(square)
+        cost, slope, bend = near_gap(weights[t], e, shape)
+        value += cost
+        if e > 0.0:
+            force = 0.5 * slope / e
+            add_slopes(force, 0.25 * bend / square - 0.5 * force / square, gap, gradient, curvature)
+    return value
+
+
+# ---- A row's own part of stress, and where the search for its place starts -----------------------
+
+
+@kernel
+def stress_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """Stress: ``sum_j w_j (r_j - g_j)^2``; ``weights`` holds the k weights w, then the k distances g.
+
+    The sum is over ``near``. A row at the place of another is pushed nowhere by it.
+    """
+    k = len(weights) // 2
+    gap = np.empty(len(z))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value = 0.0
+    for t in range(k):
+        square = squared_gap(z, Z, near[t] if len(near) else t, 0.0, gap)
+        r, w, g = np.sqrt(square), weights[t], weights[k + t]
+        value += w * (r - g) * (r - g)
+        if r > 0.0:
+            add_slopes(w * (1.0 - g / r), 0.5 * w * g / (r * square), gap, gradient, curvature)
+    return value
+
+
+@parallel_kernel
+def stress_starts(distances, Z, inverse, out):
+    """Starts of new rows (b, 2, d): beside the nearest reference, and where lateration puts them.
+
+    The first is the place of the nearest reference, moved by the distance to it along the first axis. The
+    second solves ``|z - z_j|^2 = g_j^2``, less its mean over all references, by least squares: ``inverse``
+    (d, r) is the pseudo-inverse of ``2 Z``, the references centred.
+    """
+    n_rows, n_references = distances.shape
+    d = Z.shape[1]
+    squares = np.zeros(n_references)
+    for j in range(n_references):
+        for c in range(d):
+            squares[j] += Z[j, c] * Z[j, c]
+    for i in rows(n_rows):
+        nearest = 0
+        for j in range(n_references):
+            if distances[i, j] < distances[i, nearest]:
+                nearest = j
+        for c in range(d):
+            out[i, 0, c] = Z[nearest, c]
+            total = 0.0
+            for j in range(n_references):
+                total += inverse[c, j] * (squares[j] - distances[i, j] * distances[i, j])
+            out[i, 1, c] = total
+        out[i, 0, 0] += distances[i, nearest]
+    return out
+
+
+# ---- A row's own part of costs with Student weights: same-degree distributions, and t-SNE --------
+
+
+@kernel
+def degrees_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """Same-degree distributions: ``sum_j a_j log(1 + r_j^2) + sum_g b_g sum_j (1 + r_j^2)^-g``.
+
+    All rows attract and repel; ``shape`` holds the degrees g, then their factors b.
+    """
+    n_degrees = len(shape) // 2
+    gap, powers = np.empty(len(z)), np.empty((len(Z), n_degrees))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value = 0.0
+    for j in range(len(Z)):
+        square = 1.0
+        for c in range(len(z)):
+            square += (z[c] - Z[j, c]) ** 2
+        value += weights[j] * np.log(square)
+        for g in range(n_degrees):
+            powers[j, g] = square ** -shape[g]
+            value += shape[n_degrees + g] * powers[j, g]
+    for j in range(len(Z)):
+        u = 1.0 / squared_gap(z, Z, j, 1.0, gap)
+        force = weights[j] * u
+        bend = -weights[j] * u * u
+        for g in range(n_degrees):
+            push = shape[n_degrees + g] * shape[g] * powers[j, g] * u
+            force -= push
+            bend += push * (shape[g] + 1.0) * u
+        add_slopes(force, bend, gap, gradient, curvature)
+    return value
+
+
+@kernel
+def student_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """t-SNE: ``sum_j p_j (t+1)/2 log(1 + r_j^2/t) + log sum_j (1 + r_j^2/t)^(-(t+1)/2)``, ``shape = [t]``.
+
+    The first sum is over ``near``, the second over ``far``. Infinite where all terms of the second vanish.
+    """
+    freedom, half = shape[0], 0.5 * (shape[0] + 1.0)
+    gap = np.empty(len(z))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    total = 0.0
+    for t in range(len(far) if len(far) else len(Z)):
+        j = far[t] if len(far) else t
+        square = squared_gap(z, Z, j, 0.0, gap)
+        u = 1.0 / (freedom + square)
+        weight = (freedom * u) ** half
+        total += weight
+        force = -half * u * weight
+        add_slopes(force, -(half + 1.0) * u * force, gap, gradient, curvature)
+    if not total > 0.0:
+        return np.inf
+    for c in range(len(z)):  # from here on they are those of the logarithm
+        gradient[c] /= total
+        for e in range(c + 1):
+            curvature[c, e] = curvature[c, e] / total - gradient[c] * gradient[e]
+    value = np.log(total)
+    for t in range(len(weights)):
+        j = near[t] if len(near) else t
+        square = squared_gap(z, Z, j, 0.0, gap)
+        u = 1.0 / (freedom + square)
+        value += weights[t] * half * np.log1p(square / freedom)
+        force = weights[t] * half * u
+        add_slopes(force, -force * u, gap, gradient, curvature)
+    return value
+
+
+@kernel
+def _cubic_spline(t, out):
+    """The cubic B-spline at the four nodes around a place, its first and its second derivatives: (3, 4)."""
+    s = 1.0 - t
+    out[0, 0], out[1, 0], out[2, 0] = s * s * s / 6.0, -0.5 * s * s, s
+    out[0, 3], out[1, 3], out[2, 3] = t * t * t / 6.0, 0.5 * t * t, t
+    out[0, 1], out[1, 1] = (4.0 - (6.0 - 3.0 * t) * t * t) / 6.0, (1.5 * t - 2.0) * t
+    out[0, 2], out[1, 2] = (4.0 - (6.0 - 3.0 * s) * s * s) / 6.0, (2.0 - 1.5 * s) * s
+    out[2, 1], out[2, 2] = 3.0 * t - 2.0, 3.0 * s - 2.0
+
+
+@kernel
+def student_field_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """t-SNE in a plane: ``sum_j p_j g log(1 + r_j^2) + log f(z)``, f the sum over all rows as a field.
+
+    ``shape = [g, origin, spacing, lines, columns, coefficients ...]`` of a cubic spline on a grid, whose
+    second coordinate is 0 where z has one only. Infinite where the field is not known.
+    """
+    half, spacing, columns = shape[0], shape[3], np.int64(shape[5])
+    first = (z[0] - shape[1]) / spacing
+    second = ((z[1] if len(z) > 1 else 0.0) - shape[2]) / spacing
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    if not (0.0 <= first < shape[4] - 3.0 and 0.0 <= second < shape[5] - 3.0):
+        return np.inf
+    splines, sums = np.empty((2, 3, 4)), np.zeros((3, 3))
+    line, cell = np.int64(first), np.int64(second)
+    _cubic_spline(first - line, splines[0])
+    _cubic_spline(second - cell, splines[1])
+    for a in range(3):
+        for b in range(3 - a):
+            for k in range(4):
+                start = 6 + (line + k) * columns + cell
+                for e in range(4):
+                    sums[a, b] += splines[0, a, k] * splines[1, b, e] * shape[start + e]
+    total = sums[0, 0]
+    if not total > 0.0:
+        return np.inf
+    gradient[0] = sums[1, 0] / (total * spacing)
+    curvature[0, 0] = sums[2, 0] / (total * spacing * spacing) - gradient[0] * gradient[0]
+    if len(z) > 1:
+        gradient[1] = sums[0, 1] / (total * spacing)
+        curvature[1, 0] = sums[1, 1] / (total * spacing * spacing) - gradient[0] * gradient[1]
+        curvature[1, 1] = sums[0, 2] / (total * spacing * spacing) - gradient[1] * gradient[1]
+    value = np.log(total)
+    gap = np.empty(len(z))
+    for t in range(len(weights)):
+        square = squared_gap(z, Z, near[t] if len(near) else t, 1.0, gap)
+        value += weights[t] * half * np.log(square)
+        force = weights[t] * half / square
+        add_slopes(force, -force / square, gap, gradient, curvature)
+    return value
+
+
+# ---- A row's own part of costs with Gaussian weights: SNE, of one scale or several ---------------
+
+
+@kernel
+def _log_sums(z, Z, far, precisions, least, logs, slopes, bends):
+    """``log sum_j exp(-a (r_j^2 - least) / 2)`` over ``far`` for each precision a, and its derivatives."""
+    gap, d = np.empty(len(z)), len(z)
+    logs[:], slopes[:], bends[:] = 0.0, 0.0, 0.0
+    for t in range(len(far) if len(far) else len(Z)):
+        square = squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap)
+        for h in range(len(precisions)):
+            weight = np.exp(-0.5 * precisions[h] * (square - least))
+            logs[h] += weight
+            for c in range(d):
+                slopes[h, c] -= precisions[h] * weight * gap[c]
+                for e in range(c + 1):
+                    bends[h, c, e] += precisions[h] * precisions[h] * weight * gap[c] * gap[e]
+    for h in range(len(precisions)):
+        for c in range(d):
+            slopes[h, c] /= logs[h]
+            for e in range(c + 1):
+                bends[h, c, e] = bends[h, c, e] / logs[h] - slopes[h, c] * slopes[h, e]
+            bends[h, c, c] -= precisions[h]
+        logs[h] = np.log(logs[h])
+
+
+@kernel
+def gaussians_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """SNE: ``-sum_j p_j log mean_h q^h_j``, ``q^h_j = exp(-a_h r_j^2 / 2) / sum``, precisions in ``shape``.
+
+    The first sum is over ``near``, that of a Gaussian over ``far``. With ``l_h = log q^h`` and ``s_h`` the
+    share of a Gaussian in the mean, the slope of its logarithm is ``sum s_h l_h'``, the bend
+    ``sum s_h (l_h'' + l_h' l_h'^T)`` less the product of the slope with itself.
+    """
+    n_scales, d = len(shape), len(z)
+    gap, slope, one = np.empty(d), np.empty(d), np.empty((n_scales, d))
+    logs, slopes, bends = np.empty(n_scales), np.empty((n_scales, d)), np.empty((n_scales, d, d))
+    here, shares = np.empty(n_scales), np.empty(n_scales)
+    least = np.inf  # of the squares, so that not all weights vanish
+    for t in range(len(far) if len(far) else len(Z)):
+        least = min(least, squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap))
+    _log_sums(z, Z, far, shape, least, logs, slopes, bends)
+    gradient[:], curvature[:] = 0.0, 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        square = squared_gap(z, Z, near[t] if len(near) else t, 0.0, gap) - least
+        slope[:] = 0.0
+        for h in range(n_scales):
+            here[h] = np.exp(-0.5 * shape[h] * square - logs[h])
+        value -= weights[t] * (shares_of(square, here, shape, logs, shares) - np.log(n_scales))
+        for h in range(n_scales):
+            for c in range(d):
+                one[h, c] = -shape[h] * gap[c] - slopes[h, c]
+                slope[c] += shares[h] * one[h, c]
+        for c in range(d):
+            gradient[c] -= weights[t] * slope[c]
+            for e in range(c + 1):
+                bend = -slope[c] * slope[e]
+                for h in range(n_scales):
+                    bend += shares[h] * (one[h, c] * one[h, e] - bends[h, c, e])
+                    if c == e:
+                        bend -= shares[h] * shape[h]
+                curvature[c, e] -= weights[t] * bend
+    return value
