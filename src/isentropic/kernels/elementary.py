@@ -136,7 +136,7 @@ def mixed(value):
 
 
 @kernel
-def drawn_key(seed, epoch, row):
+def random_key(seed, epoch, row):
     """The key of a row in an epoch, from which :func:`next_key` goes on."""
     key = mixed(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15))
     key = mixed(key ^ (np.uint64(epoch) + np.uint64(0xD1B54A32D192ED03)))
@@ -150,6 +150,6 @@ def next_key(key):
 
 
 @kernel
-def drawn_below(key, n):
+def random_below(key, n):
     """A number below ``n``, which is less than 2^32, from the high half of a key."""
     return np.int64(((key >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

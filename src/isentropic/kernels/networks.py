@@ -24,15 +24,15 @@ def bias_corrections(step: int) -> tuple[float, float]:
 
 
 @kernel
-def adam_step(vector, slopes, means, squares, rate, keep, keep_squares, rest, rest_squares, least):
-    """``vector -= rate means / (sqrt(squares) + least)`` with means and squares of the slopes that fade.
+def adam_step(vector, gradients, means, squares, rate, keep, keep_squares, rest, rest_squares, least):
+    """``vector -= rate means / (sqrt(squares) + least)`` with means and squares of the gradients that fade.
 
     All numbers are of the precision of ``vector``: the sums then are too.
     """
     for i in range(len(vector)):
-        slope = slopes[i]
-        means[i] = keep * means[i] + rest * slope
-        squares[i] = keep_squares * squares[i] + rest_squares * slope * slope
+        gradient = gradients[i]
+        means[i] = keep * means[i] + rest * gradient
+        squares[i] = keep_squares * squares[i] + rest_squares * gradient * gradient
         vector[i] -= rate * means[i] / (np.sqrt(squares[i]) + least)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.pairs.degrees import all_pairs_forces, attractions, degree_sums, drawn_pairs_forces
+from ..kernels.pairs.degrees import all_pairs_forces, attractions, degree_sums, sampled_pairs_forces
 
 _WORTH_THREADS = 50_000  # pairs: below that, waking threads costs more than the sums
 
@@ -144,7 +144,7 @@ class SameDegree:
                 sums, moves = all_pairs_forces(self.attraction, coordinates, self.degrees)
                 moves = moves.sum(axis=0)
             else:
-                sums, moves = drawn_pairs_forces(
+                sums, moves = sampled_pairs_forces(
                     self.attraction, self.pairs.shifts, coordinates, self.degrees
                 )
         # exactly rounded: the cost is the small difference of large sums

@@ -10,7 +10,15 @@ from scipy.special import rel_entr
 
 from .._core.runtime import row_blocks
 from ..kernels._jit import threads
-from ..kernels.layouts.epochs import FIRST, LAST, STEPS, fuzzy_epoch, fuzzy_slopes, pair_epoch, triplet_epoch
+from ..kernels.layouts.epochs import (
+    FIRST,
+    LAST,
+    STEPS,
+    fuzzy_epoch,
+    fuzzy_gradient,
+    pair_epoch,
+    triplet_epoch,
+)
 from ..kernels.networks import bias_corrections
 
 # ---- UMAP's cross-entropy of fuzzy graphs, as moves of rows along its gradient by negative sampling ----
@@ -127,7 +135,7 @@ class FuzzyNeighbors(_FuzzyForces):
         out = np.empty(Z.shape, np.float32)
         push = np.float32(self._push / exaggeration)
         with threads(self.n_jobs if len(Z) > _WORTH_THREADS else 1):
-            fuzzy_slopes(np.ascontiguousarray(Z, np.float32), *self._edges, self._degrees, self._forces,
+            fuzzy_gradient(np.ascontiguousarray(Z, np.float32), *self._edges, self._degrees, self._forces,
                          self._seed, self._count, _DRAWS, push, out)  # fmt: skip
         self._count += 1
         return out

@@ -23,8 +23,8 @@ from ..kernels.pairs.pair_stress import (
     SQUARES,
     all_pairs_lengths,
     all_pairs_stress,
-    drawn_pairs_stress,
-    listed_stress,
+    pair_list_stress,
+    sampled_pairs_stress,
 )
 from .degree_losses import AllPairs, DrawnPairs
 
@@ -99,7 +99,7 @@ class Stress:
             if isinstance(self.pairs, AllPairs):
                 costs, moves = all_pairs_stress(*about, coordinates)
             else:
-                costs, moves = drawn_pairs_stress(*about, self.pairs.shifts, coordinates)
+                costs, moves = sampled_pairs_stress(*about, self.pairs.shifts, coordinates)
         return math.fsum(costs) / self.normaliser, moves.sum(axis=0).T / self.normaliser
 
     def row_weights(self) -> np.ndarray:
@@ -171,7 +171,7 @@ class ListedStress:
         """Cost and gradient at the map ``Z`` (n, d)."""
         pairs, gradient = self.pairs, np.empty(Z.shape)
         with threads(self.n_jobs):
-            costs = listed_stress(pairs.indptr, pairs.indices, pairs.wanted, pairs.weights, Z, gradient)
+            costs = pair_list_stress(pairs.indptr, pairs.indices, pairs.wanted, pairs.weights, Z, gradient)
         return 0.5 * math.fsum(costs) / self.total, gradient / self.total
 
     def __repr__(self) -> str:

@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.elementary import drawn_below, drawn_key, next_key
-from isentropic.kernels.layouts.epochs import fuzzy_epoch, fuzzy_slopes
+from isentropic.kernels.elementary import next_key, random_below, random_key
+from isentropic.kernels.layouts.epochs import fuzzy_epoch, fuzzy_gradient
 from isentropic.objectives.sampled_losses import force_table
 from naive_layouts import naive_draws, naive_fuzzy_step, naive_pull_cost, naive_push_cost
 
@@ -36,10 +36,10 @@ def epoch_of(Z, W, *, seed=5, epoch=3, draws=6, push=5.0, rate=0.5, momentum=0.7
 
 def test_draws_are_those_of_the_twin():
     found = []
-    key = drawn_key(7, 2, 11)
+    key = random_key(7, 2, 11)
     for _ in range(50):
         key = next_key(np.uint64(key))
-        found.append(drawn_below(np.uint64(key), 1000))
+        found.append(random_below(np.uint64(key), 1000))
     assert_array_equal(found, naive_draws(7, 2, 11, 1000, 50))
 
 
@@ -103,7 +103,7 @@ def test_threads_change_no_bit(rng):
 def slopes_of(Z, W, *, seed=5, epoch=3, draws=6, push=5.0):
     sparse, out = csr_array(W), np.empty(Z.shape, single)
     edges = sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data.astype(single)
-    fuzzy_slopes(Z.astype(single), *edges, W.sum(axis=1).astype(single), force_table(A, B), seed, epoch,
+    fuzzy_gradient(Z.astype(single), *edges, W.sum(axis=1).astype(single), force_table(A, B), seed, epoch,
                  draws, single(push), out)  # fmt: skip
     return out
 

@@ -8,7 +8,7 @@ from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.pairs import degrees as kernels
 from isentropic.kernels.pairs.degrees import paired_distances, row_attractions
-from isentropic.kernels.rows.row_descent import DEGREES, settle_rows
+from isentropic.kernels.rows.row_descent import DEGREES, optimize_rows
 from isentropic.objectives import AllPairs, DrawnPairs, SameDegree
 from naive import condensed, distances
 from naive_degrees import naive_cost, naive_energy, naive_gradient
@@ -32,7 +32,9 @@ def all_pairs(rng, n, d):
 def placed_rows(D, unit, Z, degrees, given_means, mapped_means):
     weights, every = np.empty(D.shape), np.empty((len(D), 0), np.int64)
     starts = row_attractions(D, unit, Z, degrees, given_means, weights)
-    return settle_rows(DEGREES, starts, Z, every, weights, every, np.concatenate((degrees, 1 / mapped_means)))
+    return optimize_rows(
+        DEGREES, starts, Z, every, weights, every, np.concatenate((degrees, 1 / mapped_means))
+    )
 
 
 def drawn_pairs(rng, n, shifts):

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.pairs.pair_stress import consistent_pairs, listed_stress
+from isentropic.kernels.pairs.pair_stress import consistent_pairs, pair_list_stress
 from isentropic.objectives import ListedPairs, ListedStress
 from naive_curvilinear import naive_consistent, naive_stress
 
@@ -39,7 +39,7 @@ def test_any_number_of_threads_gives_the_same_bits(rng):
     for n_jobs in (1, 2):
         gradient = np.empty(Z.shape)
         with threads(n_jobs):
-            costs = listed_stress(pairs.indptr, pairs.indices, pairs.wanted, pairs.weights, Z, gradient)
+            costs = pair_list_stress(pairs.indptr, pairs.indices, pairs.wanted, pairs.weights, Z, gradient)
         found.append(np.column_stack([costs, gradient]))
     assert_same_bits(*found)
 

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.pairs.disparities import condensed_ranks, settle_ranks
+from isentropic.kernels.pairs.disparities import condensed_ranks, optimize_rank_images
 from isentropic.objectives import AllPairs, RankImages
 from naive_curvilinear import naive_rank_images, naive_ranked_place, naive_ranks, naive_zetas
 
@@ -68,11 +68,11 @@ def test_a_new_row_goes_where_the_twin_puts_it_on_any_number_of_threads(rng):
     X, Z = tables(rng)
     d = cdist(rng.normal(size=(5, 4)), X)
     out = np.empty((5, 2))
-    settle_ranks(d, Z, 6, 8, 1, out)
+    optimize_rank_images(d, Z, 6, 8, 1, out)
     assert_allclose(out, [naive_ranked_place(row, Z, 6, 8) for row in d], rtol=1e-9)
     for n_jobs in (1, 2):
         with threads(n_jobs) as workers:
             for i in range(5):
                 again = np.empty((1, 2))
-                settle_ranks(d[i : i + 1], Z, 6, 8, workers, again)
+                optimize_rank_images(d[i : i + 1], Z, 6, 8, workers, again)
                 assert_same_bits(again[0], out[i])

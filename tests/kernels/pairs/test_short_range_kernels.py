@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist, squareform
 
 from isentropic.kernels.layouts.epochs import draw_beyond, draw_others
-from isentropic.kernels.pairs.curvilinear import curvilinear_epoch, settle_within
-from isentropic.kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
-from isentropic.kernels.rows.row_costs import stress_starts
+from isentropic.kernels.pairs.curvilinear import curvilinear_epoch, optimize_within_radius
+from isentropic.kernels.pairs.sculpting import opposite_neighbors, optimize_sculpted, sculpt_pass
+from isentropic.kernels.rows.row_costs import stress_initialization
 from naive_curvilinear import naive_curvilinear_epochs
 
 RNG = np.random.default_rng(0)
@@ -29,7 +29,7 @@ def test_a_row_within_a_flat_map_finds_its_place():
     Z, true = RNG.uniform(size=(40, 2)), RNG.uniform(0.2, 0.8, size=(3, 2))
     distances = np.sqrt(((true[:, None] - Z[None]) ** 2).sum(axis=2))
     out = np.empty((3, 2))
-    settle_within(distances, Z, 1.0, 0.4, 8, out)
+    optimize_within_radius(distances, Z, 1.0, 0.4, 8, out)
     assert_allclose(out, true, atol=1e-3)
 
 
@@ -37,7 +37,7 @@ def test_lateration_starts_at_the_row_itself():
     Z, true = RNG.normal(size=(12, 2)), RNG.normal(size=(4, 2))
     Z -= Z.mean(axis=0)
     distances = np.sqrt(((true[:, None] - Z[None]) ** 2).sum(axis=2))
-    starts = stress_starts(distances, Z, np.linalg.pinv(2.0 * Z), np.empty((4, 2, 2)))
+    starts = stress_initialization(distances, Z, np.linalg.pinv(2.0 * Z), np.empty((4, 2, 2)))
     assert_allclose(starts[:, 1], true, atol=1e-10)
     nearest = distances.argmin(axis=1)
     beside = Z[nearest] + distances[np.arange(4), nearest][:, None] * [1.0, 0.0]
@@ -117,5 +117,5 @@ def test_a_sculpted_row_settles_where_lengths_and_angles_are_right():
     turns, lengths, angles = np.empty((1, 4), np.int64), np.empty((1, 4)), np.empty((1, 4))
     opposite_neighbors(grid, near, turns, lengths, angles, true, mine)
     out = np.empty((1, 2))
-    settle_sculpted(grid, mine, turns, lengths, angles, out)
+    optimize_sculpted(grid, mine, turns, lengths, angles, out)
     assert_allclose(out, true, atol=1e-3)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import least_squares
 
-from isentropic.kernels.rows.row_descent import settle_decoded
+from isentropic.kernels.rows.row_descent import optimize_decoded_rows
 
 
 def decode(z, decoder, bent):
@@ -27,7 +27,7 @@ def test_no_start_leads_lower(bent, penalty, rng):
     X[1, 2] = X[4, 0] = X[4, 3] = np.nan
     decoded = np.array([decode(z, decoder, bent) for z in candidates])
     found = np.empty((6, 2))
-    settle_decoded(X, candidates, decoded, decoder, bent, penalty, found)
+    optimize_decoded_rows(X, candidates, decoded, decoder, bent, penalty, found)
     for x, z in zip(X, found, strict=True):
         known = ~np.isnan(x)
 
@@ -44,5 +44,5 @@ def test_a_row_that_the_surface_does_not_bend_towards_stays_at_its_candidate():
     """No slope at all: nothing to follow."""
     decoder = (np.zeros((2, 1)), np.zeros(2), np.ones((3, 2)), np.zeros(3))
     out = np.empty((1, 1))
-    settle_decoded(np.ones((1, 3)), np.array([[0.5]]), np.zeros((1, 3)), decoder, True, 0.0, out)
+    optimize_decoded_rows(np.ones((1, 3)), np.array([[0.5]]), np.zeros((1, 3)), decoder, True, 0.0, out)
     assert out[0, 0] == 0.5

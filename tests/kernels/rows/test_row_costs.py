@@ -17,7 +17,7 @@ from isentropic.kernels.rows.row_descent import (
     STUDENT,
     TRIPLETS,
     evaluate,
-    settle_rows,
+    optimize_rows,
 )
 
 EVERY = np.empty(0, np.int64)
@@ -153,12 +153,12 @@ def test_a_settled_row_is_no_higher_than_where_scipy_takes_it(rng, name):
     number, Z, near, weights, far, shape, plain = case(rng, name)
     starts = rng.normal(size=(6, 1, 2))
     around_each = [np.tile(part, (6, 1)) for part in (near, weights, far)]
-    placed = settle_rows(number, starts, Z, *around_each, shape)
+    placed = optimize_rows(number, starts, Z, *around_each, shape)
     for start, z in zip(starts[:, 0], placed, strict=True):
         assert plain(z) <= plain(start)
         assert np.abs(differences(plain, z, 1e-4)).max() < 1e-6
     lowest = min(minimize(plain, start, tol=1e-12).fun for start in starts[:, 0])
-    together = settle_rows(number, starts.reshape(1, 6, 2), Z, *(part[:1] for part in around_each), shape)
+    together = optimize_rows(number, starts.reshape(1, 6, 2), Z, *(part[:1] for part in around_each), shape)
     assert plain(together[0]) <= lowest + 1e-12
 
 
@@ -167,15 +167,15 @@ def test_the_lowest_end_counts_and_a_row_settles_by_itself(rng, name):
     number, Z, near, weights, far, shape, plain = case(rng, name)
     starts = 2 * rng.normal(size=(5, 3, 2))
     around_each = [np.tile(part, (5, 1)) for part in (near, weights, far)]
-    placed = settle_rows(number, starts, Z, *around_each, shape)
+    placed = optimize_rows(number, starts, Z, *around_each, shape)
     for n_jobs in (1, 2):
         with threads(n_jobs):
             for i in range(5):
                 one = [part[i : i + 1] for part in around_each]
-                assert_same_bits(settle_rows(number, starts[i : i + 1], Z, *one, shape)[0], placed[i])
+                assert_same_bits(optimize_rows(number, starts[i : i + 1], Z, *one, shape)[0], placed[i])
     for i in range(5):
         one = [part[i : i + 1] for part in around_each]
-        ends = [settle_rows(number, starts[i : i + 1, s : s + 1], Z, *one, shape)[0] for s in range(3)]
+        ends = [optimize_rows(number, starts[i : i + 1, s : s + 1], Z, *one, shape)[0] for s in range(3)]
         assert any(np.array_equal(placed[i], end) for end in ends)
         assert plain(placed[i]) <= min(map(plain, ends)) * (1 + 1e-14)  # costs are sums of many terms
 

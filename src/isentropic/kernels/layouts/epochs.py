@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..elementary import drawn_below, drawn_key, next_key
+from ..elementary import next_key, random_below, random_key
 from ..networks import MEAN, SQUARE
 
 # --------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def _gather(i, d, Z, indptr, indices, weights, forces, key, draws, push, total):
             total[c] += pull * (Z[j, c] - Z[i, c])
     for _ in range(draws):
         key = next_key(key)
-        j = drawn_below(key, len(Z))
+        j = random_below(key, len(Z))
         square = np.float32(0.0)
         for c in range(d):
             gap = Z[i, c] - Z[j, c]
@@ -89,7 +89,7 @@ def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed,
     for block in rows((n + _ROWS - 1) // _ROWS):
         total = np.empty(d, np.float32)
         for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            key = drawn_key(seed, epoch, i)
+            key = random_key(seed, epoch, i)
             each = push * degrees[i] / np.float32(draws)
             if d == 2:  # as a constant, the dimension costs nothing
                 stiffness = _gather(i, 2, Z, indptr, indices, weights, forces, key, draws, each, total)
@@ -100,14 +100,14 @@ def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed,
 
 
 @parallel_kernel
-def fuzzy_slopes(Z, indptr, indices, weights, degrees, forces, seed, epoch, draws, push, out):
+def fuzzy_gradient(Z, indptr, indices, weights, degrees, forces, seed, epoch, draws, push, out):
     """The gradient at every row of a map into ``out``: what :func:`fuzzy_epoch` gathers, the other way."""
     n, d = Z.shape
     for block in rows((n + _ROWS - 1) // _ROWS):
         total = np.empty(d, np.float32)
         for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
             each = push * degrees[i] / np.float32(draws)
-            key = drawn_key(seed, epoch, i)
+            key = random_key(seed, epoch, i)
             _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
             for c in range(d):
                 out[i, c] = -total[c]
@@ -133,10 +133,10 @@ def adam(i, d, Z, memory, out, gradient, rate):
 
 
 @kernel
-def _slopes(i, d, Z, start, stop, partners, amount, half, gradient):
+def _add_pair_gradient(i, d, Z, start, stop, others, amount, half, gradient):
     """Add ``amount / (half + 1 + r^2)^2 (z_i - z_j)`` of the pairs in a range."""
     for e in range(start, stop):
-        j = partners[e]
+        j = others[e]
         square = half + _ONE
         for c in range(d):
             gap = Z[i, c] - Z[j, c]
@@ -147,19 +147,19 @@ def _slopes(i, d, Z, start, stop, partners, amount, half, gradient):
 
 
 @kernel
-def _pair_row(i, d, Z, memory, out, starts, partners, amounts, halves, gradient, rate):
+def _pair_row(i, d, Z, memory, out, starts, others, amounts, halves, gradient, rate):
     for c in range(d):
         gradient[c] = np.float32(0.0)
     for kind in range(len(amounts)):
         if amounts[kind] != 0.0:
-            _slopes(i, d, Z, starts[i, kind], starts[i, kind + 1], partners, amounts[kind], halves[kind],
+            _add_pair_gradient(i, d, Z, starts[i, kind], starts[i, kind + 1], others, amounts[kind], halves[kind],
                     gradient)  # fmt: skip
     adam(i, d, Z, memory, out, gradient, rate)
 
 
 @parallel_kernel
-def pair_epoch(Z, memory, out, starts, partners, amounts, halves, rate):
-    """Move every row by its pairs: those of kind t are ``partners[starts[i, t] : starts[i, t + 1]]``.
+def pair_epoch(Z, memory, out, starts, others, amounts, halves, rate):
+    """Move every row by its pairs: those of kind t are ``others[starts[i, t] : starts[i, t + 1]]``.
 
     The gradient of a pair is ``amounts[t] / (halves[t] + 1 + r^2)^2`` times the gap. Single precision.
     """
@@ -168,9 +168,9 @@ def pair_epoch(Z, memory, out, starts, partners, amounts, halves, rate):
         gradient = np.empty(d, np.float32)
         for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
             if d == 2:  # as a constant, the dimension costs nothing
-                _pair_row(i, 2, Z, memory, out, starts, partners, amounts, halves, gradient, rate)
+                _pair_row(i, 2, Z, memory, out, starts, others, amounts, halves, gradient, rate)
             else:
-                _pair_row(i, d, Z, memory, out, starts, partners, amounts, halves, gradient, rate)
+                _pair_row(i, d, Z, memory, out, starts, others, amounts, halves, gradient, rate)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -281,10 +281,10 @@ def draw_others(seed, purpose, out):
     """Fill each row of ``out`` (n, c) with other rows, equally likely."""
     n, count = out.shape
     for i in rows(n):
-        key = drawn_key(seed, purpose, i)
+        key = random_key(seed, purpose, i)
         for t in range(count):
             key = next_key(key)
-            j = drawn_below(key, n - 1)
+            j = random_below(key, n - 1)
             out[i, t] = j + 1 if j >= i else j
 
 
@@ -306,7 +306,7 @@ def _draw_free(key, i, n, near, out):
     left = np.flatnonzero(free)
     for t in range(min(len(out), len(left))):
         key = next_key(key)
-        at = t + drawn_below(key, len(left) - t)
+        at = t + random_below(key, len(left) - t)
         out[t] = left[at]
         left[at] = left[t]
     return key
@@ -319,7 +319,7 @@ def _draw_anew(key, i, n, near, out):
         j = np.int64(i)
         while j == i or _has(near, len(near), j) or _has(out, t, j):
             key = next_key(key)
-            j = drawn_below(key, n)
+            j = random_below(key, n)
         out[t] = j
     return key
 
@@ -332,7 +332,7 @@ def draw_beyond(seed, purpose, near, lengths, count, out):
     """
     n = len(near)
     for i in rows(n):
-        key = drawn_key(seed, purpose, i)
+        key = random_key(seed, purpose, i)
         for h in range(len(lengths)):
             drawn, listed = out[i, h * count : (h + 1) * count], near[i, : lengths[h]]
             if 2 * (len(listed) + count) > n:

@@ -176,7 +176,7 @@ def _weights(t, out):
 
 
 @kernel
-def _slopes(t, out):
+def _weight_derivatives(t, out):
     """The derivatives of :func:`_weights` by t."""
     s = np.float32(1) - t
     out[0] = -np.float32(0.5) * s * s
@@ -263,23 +263,23 @@ def read_field(field, near, order, places, out):
     n_blocks = (n + _BLOCK - 1) // _BLOCK
     sums = np.empty(n_blocks)
     for b in rows(n_blocks):
-        weights, slopes = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
-        own, own_slopes = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
+        weights, derivatives = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
+        own, own_derivatives = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
         total = 0.0
         for s in range(b * _BLOCK, min((b + 1) * _BLOCK, n)):
             line, cell = np.int64(places[s, 0]), np.int64(places[s, 1])
             for c in range(2):
                 share = places[s, c] - np.floor(places[s, c])
                 _weights(share, weights[c])
-                _slopes(share, slopes[c])
+                _weight_derivatives(share, derivatives[c])
                 _with_itself(weights[c], weights[c], own[c])
-                _with_itself(slopes[c], weights[c], own_slopes[c])
+                _with_itself(derivatives[c], weights[c], own_derivatives[c])
             value = _read(field, line, cell, weights[0], weights[1])
             total += value - _read(near, 0, 0, own[0], own[1])
-            first = _read(field, line, cell, slopes[0], weights[1])
-            out[order[s], 0] = first - _read(near, 0, 0, own_slopes[0], own[1])
-            second = _read(field, line, cell, weights[0], slopes[1])
-            out[order[s], 1] = second - _read(near, 0, 0, own[0], own_slopes[1])
+            first = _read(field, line, cell, derivatives[0], weights[1])
+            out[order[s], 0] = first - _read(near, 0, 0, own_derivatives[0], own[1])
+            second = _read(field, line, cell, weights[0], derivatives[1])
+            out[order[s], 1] = second - _read(near, 0, 0, own[0], own_derivatives[1])
         sums[b] = total
     return sums
 

@@ -65,7 +65,7 @@ def _step_within(z, Z, given, e, within):
 
 
 @parallel_kernel
-def settle_within(distances, Z, first, radius, n_stages, out):
+def optimize_within_radius(distances, Z, first, radius, n_stages, out):
     """Places of new rows at ``distances`` (b, n) from the rows of ``Z``: each by the rows near it in the map.
 
     A row starts beside its nearest one. The radius within which rows count shrinks from ``first`` to

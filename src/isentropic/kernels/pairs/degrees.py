@@ -89,7 +89,7 @@ def all_pairs_forces(attraction, Z, degrees):
 
 
 @kernel
-def _add_partners(first, last, shift, ahead, attraction, Z, degrees, scratch, sums, moves):
+def _add_sampled_rows(first, last, shift, ahead, attraction, Z, degrees, scratch, sums, moves):
     """Add the pairs of the rows from ``first`` to ``last`` with their partners on one side."""
     n = Z.shape[1]
     start = first
@@ -114,7 +114,7 @@ def _add_partners(first, last, shift, ahead, attraction, Z, degrees, scratch, su
 
 
 @parallel_kernel
-def drawn_pairs_forces(attraction, shifts, Z, degrees):
+def sampled_pairs_forces(attraction, shifts, Z, degrees):
     """As :func:`all_pairs_forces`, for the pairs of i and ``i + shifts[s]``, ``attraction[s, i]``.
 
     Moves are ``(1 + g, d, n)``: every tile of rows adds up its own, from the partners ahead and from those
@@ -129,7 +129,7 @@ def drawn_pairs_forces(attraction, shifts, Z, degrees):
         first, last = tile * _TILE, min((tile + 1) * _TILE, n)
         for s in range(len(shifts)):
             for ahead in (True, False):
-                _add_partners(
+                _add_sampled_rows(
                     first, last, shifts[s], ahead, attraction[s], Z, degrees, scratch, sums[tile], moves
                 )
     return sums, moves

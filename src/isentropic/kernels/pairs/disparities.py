@@ -143,7 +143,7 @@ def _lenient(rank, back, mapped, k):
 
 
 @kernel
-def _add_pair(place, j, rank, back, mapped, k, share, e, order, partners, wanted, weights):
+def _add_pair(place, j, rank, back, mapped, k, share, e, order, others, wanted, weights):
     """Write what is wanted of one pair at ``place``; returns its cost."""
     weight = max(k + 1 - min(rank, mapped), 0)
     cost = (1.0 - share) * weight * abs(rank - mapped)
@@ -154,7 +154,7 @@ def _add_pair(place, j, rank, back, mapped, k, share, e, order, partners, wanted
         cost += share * gap
         total += share * weight
         distances += share * weight * (e[order[aim - 1]] if aim > 0 else e[j])
-    partners[place], weights[place] = j, total
+    others[place], weights[place] = j, total
     wanted[place] = distances / total if total > 0.0 else 0.0
     return cost
 
@@ -169,10 +169,10 @@ def _measure(z, Z, e):
 
 
 @parallel_kernel
-def rank_images(ranks, near, Z, share, n_workers, partners, wanted, weights):
+def rank_images(ranks, near, Z, share, n_workers, others, wanted, weights):
     """Per row, the cost of its ranks; and what is wanted of its at most 2 k pairs within rank k.
 
-    ``near`` (n, k) are the rows of ranks 1 to k in the data. ``partners``, ``wanted``, ``weights`` (n, 2 k)
+    ``near`` (n, k) are the rows of ranks 1 to k in the data. ``others``, ``wanted``, ``weights`` (n, 2 k)
     are filled in; what is left over weighs 0. ``O(n^2)``, but for ties.
     """
     n, k = near.shape
@@ -191,21 +191,21 @@ def rank_images(ranks, near, Z, share, n_workers, partners, wanted, weights):
                 rank = np.int64(ranks[i, j])
                 if p < k or rank > k:
                     total += _add_pair(p, j, rank, np.int64(ranks[j, i]), mapped[j], k, share, e, order,
-                                       partners[i], wanted[i], weights[i])  # fmt: skip
+                                       others[i], wanted[i], weights[i])  # fmt: skip
                 else:
-                    partners[i, p], weights[i, p], wanted[i, p] = i, 0.0, 0.0
+                    others[i, p], weights[i, p], wanted[i, p] = i, 0.0, 0.0
             costs[i] = total
     return costs
 
 
 @kernel
-def _towards(z, Z, partners, wanted, weights):
-    """A Guttman step: the mean of where each partner wants z."""
+def _towards(z, Z, others, wanted, weights):
+    """A Guttman step: the mean of where each other row wants z."""
     total, moved = 0.0, np.zeros(len(z))
-    for t in range(len(partners)):
+    for t in range(len(others)):
         if weights[t] == 0.0:
             continue
-        other = Z[partners[t]]
+        other = Z[others[t]]
         square = 0.0
         for c in range(len(z)):
             square += (z[c] - other[c]) ** 2
@@ -218,9 +218,9 @@ def _towards(z, Z, partners, wanted, weights):
 
 
 @kernel
-def _settle(d, Z, k, n_steps, work, out):
+def _optimize_row(d, Z, k, n_steps, work, out):
     """The place of a row at distances ``d`` (n + 1,), the last one of them its own."""
-    n, order_X, order, spare, low, high, ranks, mapped, e, partners, wanted, weights = work
+    n, order_X, order, spare, low, high, ranks, mapped, e, others, wanted, weights = work
     z, lowest = np.zeros(len(out)), np.inf
     for step in range(n_steps + 1):  # the first one is for the data: the code of ordering is there once
         side = 0 if step == 0 else 1
@@ -237,17 +237,17 @@ def _settle(d, Z, k, n_steps, work, out):
                 for c in range(len(z)):
                     z[c] += Z[j, c] / k
             elif side == 1 and (p < k or ranks[j] > k):
-                cost += _add_pair(p, j, ranks[j], 0, mapped[j], k, 0.0, e, order, partners, wanted, weights)
+                cost += _add_pair(p, j, ranks[j], 0, mapped[j], k, 0.0, e, order, others, wanted, weights)
         if side == 1 and cost < lowest:
             lowest = cost
             for c in range(len(z)):
                 out[c] = z[c]
         for _ in range(side * _GUTTMAN_STEPS):
-            _towards(z, Z, partners, wanted, weights)
+            _towards(z, Z, others, wanted, weights)
 
 
 @parallel_kernel
-def settle_ranks(distances, Z, k, n_steps, n_workers, out):
+def optimize_rank_images(distances, Z, k, n_steps, n_workers, out):
     """Places of new rows at ``distances`` (b, n) from the rows of ``Z``: of ``n_steps``, that of least cost.
 
     The search starts from the mean of the k nearest. ``O(n)`` a step, but for ties.
@@ -256,10 +256,10 @@ def settle_ranks(distances, Z, k, n_steps, n_workers, out):
     for worker in rows(n_workers):
         order_X, spare, low, high = sorting_space(n + 1)
         d, e = np.zeros(n + 1), np.zeros(n + 1)
-        ranks, mapped, partners = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(2 * k, np.int64)
-        work = (n, order_X, np.zeros_like(order_X), spare, low, high, ranks, mapped, e, partners,
+        ranks, mapped, others = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(2 * k, np.int64)
+        work = (n, order_X, np.zeros_like(order_X), spare, low, high, ranks, mapped, e, others,
                 np.zeros(2 * k), np.zeros(2 * k))  # fmt: skip
         for i in range(worker, len(distances), n_workers):
             for j in range(n):
                 d[j] = distances[i, j]
-            _settle(d, Z, k, n_steps, work, out[i])
+            _optimize_row(d, Z, k, n_steps, work, out[i])

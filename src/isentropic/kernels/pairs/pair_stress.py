@@ -9,7 +9,7 @@ from ..distances.condensed import CHUNKS, _chunk_bounds, _row_start
 from ..rows.row_costs import near_gap
 
 # --------------------------------------------------------------------------------------------------
-# Costs of pairs by their distances d in the data and e in the map: sums and slopes over all or drawn
+# Costs of pairs by their distances d in the data and e in the map: sums and gradients over all or drawn
 # pairs.
 #
 # A cost has a number, a ``choice``, and a line in :func:`pair_term`, which says what a pair costs and how
@@ -30,8 +30,8 @@ def pair_term(term, d, e, w, shape):
         gap = e - d
         return w * gap * gap, 2.0 * w * gap
     if number == _NEAR_GAPS:
-        cost, slope, _ = near_gap(d, e, shape)
-        return w * cost, w * slope
+        cost, derivative, _ = near_gap(d, e, shape)
+        return w * cost, w * derivative
     return np.nan, np.nan
 
 
@@ -65,14 +65,14 @@ def _weigh(d, given, power, floor, out):
 
 
 @kernel
-def _slopes(term, d, w, shape, square):
-    """The sum of a tile, and into ``square`` the slopes divided by e; a pair at one place has none."""
+def _gradient_factors(term, d, w, shape, square):
+    """The sum of a tile, and into ``square`` the gradients divided by e; a pair at one place has none."""
     total = 0.0
     for j in range(len(d)):
         e = np.sqrt(square[j])
-        cost, slope = pair_term(term, d[j], e, w[j], shape)
+        cost, derivative = pair_term(term, d[j], e, w[j], shape)
         total += cost
-        square[j] = np.divide(slope, e) if e > 0.0 else 0.0
+        square[j] = np.divide(derivative, e) if e > 0.0 else 0.0
     return total
 
 
@@ -93,7 +93,7 @@ def _add_rows(term, first, last, distances, given, counts, power, floor, shape, 
                 for j in range(size):
                     w[j] *= counts[i] * counts[start + j]
             gaps(Z, i, start, 0.0, square)
-            total += _slopes(term, d, w, shape, square)
+            total += _gradient_factors(term, d, w, shape, square)
             move_both(Z, i, start, square, moves)
     return total
 
@@ -115,7 +115,7 @@ def all_pairs_stress(term, distances, given, counts, power, floor, shape, Z):
 
 
 @kernel
-def _add_partners(
+def _add_sampled_rows(
     term, first, last, shift, ahead, distances, given, counts, power, floor, shape, Z, scratch, moves
 ):
     """Add the pairs of the rows from ``first`` to ``last`` with their partners on one side."""
@@ -133,7 +133,7 @@ def _add_partners(
             for j in range(size):
                 w[j] *= counts[start + j] * counts[aside + j]
         gaps_aside(Z, start, aside, 0.0, square)
-        cost = _slopes(term, d, w, shape, square)
+        cost = _gradient_factors(term, d, w, shape, square)
         if ahead:
             total += cost
         move_own(Z, start, aside, square, moves)
@@ -142,7 +142,7 @@ def _add_partners(
 
 
 @parallel_kernel
-def drawn_pairs_stress(term, distances, given, counts, power, floor, shape, shifts, Z):
+def sampled_pairs_stress(term, distances, given, counts, power, floor, shape, shifts, Z):
     """As :func:`all_pairs_stress`, for the pairs of i and ``i + shifts[s]``, ``distances[s, i]``.
 
     Per tile of rows: the cost; and the gradient ``(1, d, n)``, of which every tile adds up its own part, from
@@ -156,7 +156,7 @@ def drawn_pairs_stress(term, distances, given, counts, power, floor, shape, shif
         first, last = tile * TILE, min((tile + 1) * TILE, n)
         for s in range(len(shifts)):
             for ahead in (True, False):
-                costs[tile] += _add_partners(term, first, last, shifts[s], ahead, distances[s], given[s],
+                costs[tile] += _add_sampled_rows(term, first, last, shifts[s], ahead, distances[s], given[s],
                                              counts, power, floor, shape, Z, scratch, moves[0])  # fmt: skip
     return costs, moves
 
@@ -181,7 +181,7 @@ def all_pairs_lengths(Z, out):
 
 
 @parallel_kernel
-def listed_stress(indptr, indices, wanted, weights, Z, gradient):
+def pair_list_stress(indptr, indices, wanted, weights, Z, gradient):
     """Per row, ``sum_j w_ij (t_ij - e_ij)^2`` with ``e = |z_i - z_j|``; and the gradient of half their sum.
 
     Rows in the same place push each other nowhere. ``O(pairs d)``.

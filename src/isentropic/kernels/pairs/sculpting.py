@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..elementary import drawn_below, drawn_key, next_key
+from ..elementary import next_key, random_below, random_key
 
 _MOVED = 10.0
 _ROUNDS = 30  # of steps along each axis, for a row in a pass
@@ -115,8 +115,8 @@ def sculpt_pass(Y, d, near, turns, lengths, angles, seed, number, rates, errors)
     for s in rows(n_tries):
         mine, order = Y[s], np.empty(n, np.int64)
         moved = np.zeros(n + 1, np.bool_)
-        key = drawn_key(seed, number, s)
-        _breadth_first(near, drawn_below(key, n), order, moved)
+        key = random_key(seed, number, s)
+        _breadth_first(near, random_below(key, n), order, moved)
         moved[:] = False
         moved[order[0]] = True
         made = 0
@@ -124,7 +124,7 @@ def sculpt_pass(Y, d, near, turns, lengths, angles, seed, number, rates, errors)
             i = order[place]
             y = mine[i].copy()
             key = next_key(key)
-            step = rates[s] * (0.6 + 0.4 * drawn_below(key, 1 << 20) / (1 << 20))
+            step = rates[s] * (0.6 + 0.4 * random_below(key, 1 << 20) / (1 << 20))
             for _ in range(_ROUNDS):
                 steps = _climb(y, mine, near[i], turns[i], lengths[i], angles[i], moved, d, step)
                 made += steps
@@ -141,7 +141,7 @@ def sculpt_pass(Y, d, near, turns, lengths, angles, seed, number, rates, errors)
 
 
 @parallel_kernel
-def settle_sculpted(Z, near, turns, lengths, angles, out):
+def optimize_sculpted(Z, near, turns, lengths, angles, out):
     """Places of new rows in a map that is held, from the means of their neighbours, by ever shorter steps."""
     k = near.shape[1]
     for i in rows(len(out)):

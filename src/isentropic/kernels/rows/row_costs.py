@@ -9,7 +9,7 @@ import numpy as np
 from .._jit import kernel, parallel_kernel, rows
 from ..layouts.neighbor_forces import shares_of
 
-# ---- What the costs of a row have in common: gaps to other rows, terms of slope and curvature ----
+# ---- What the costs of a row have in common: gaps to other rows, terms of gradient and curvature ----
 #
 # A loop that adds up writes to no array: else the compiler keeps two versions of it, which add up in another
 # order, and takes one by where the arrays happen to lie in memory.
@@ -27,7 +27,7 @@ def squared_gap(z, Z, j, start, gap):
 
 
 @kernel
-def add_slopes(force, bend, gap, gradient, curvature):
+def add_gradient(force, bend, gap, gradient, curvature):
     """Add the derivatives of ``f(|gap|^2)`` by z, with ``force = f'`` and ``bend = f''``."""
     for c in range(len(gap)):
         gradient[c] += 2.0 * force * gap[c]
@@ -39,7 +39,7 @@ def add_slopes(force, bend, gap, gradient, curvature):
 # ---- DD-HDS: errors of distances, weighed by how near a pair is in the data or in the map --------
 #
 # With the normal distribution function Phi, a pair costs ``|d - e| (1 - Phi((min(d, e) - mu) / sigma))``; the
-# absolute value is rounded off, ``sqrt((d - e)^2 + smooth^2)``, so that there is a slope everywhere.
+# absolute value is rounded off, ``sqrt((d - e)^2 + smooth^2)``, so that it has a derivative everywhere.
 
 
 _ROOT_HALF, _ROOT_TWO_PI = math.sqrt(0.5), math.sqrt(2.0 * math.pi)
@@ -53,13 +53,13 @@ def near_gap(d, e, shape):
     share = 0.5 * math.erfc(_ROOT_HALF * x)
     gap = e - d
     size = np.sqrt(gap * gap + smooth * smooth)
-    slope = gap / size * share
+    derivative = gap / size * share
     bend = smooth * smooth / (size * size * size) * share
     if e < d:
         density = np.exp(-0.5 * x * x) / (_ROOT_TWO_PI * sigma)
-        slope -= size * density
+        derivative -= size * density
         bend += (size * x / sigma - 2.0 * gap / size) * density
-    return size * share, slope, bend
+    return size * share, derivative, bend
 
 
 @kernel
@@ -72,11 +72,11 @@ def near_gaps_cost(z, Z, near, weights, far, shape, gradient, curvature):
     for t in range(len(weights)):
         square = squared_gap(z, Z, near[t] if len(near) else t, 0.0, gap)
         e = np.sqrt(square)
-        cost, slope, bend = near_gap(weights[t], e, shape)
+        cost, derivative, bend = near_gap(weights[t], e, shape)
         value += cost
         if e > 0.0:
-            force = 0.5 * slope / e
-            add_slopes(force, 0.25 * bend / square - 0.5 * force / square, gap, gradient, curvature)
+            force = 0.5 * derivative / e
+            add_gradient(force, 0.25 * bend / square - 0.5 * force / square, gap, gradient, curvature)
     return value
 
 
@@ -99,12 +99,12 @@ def stress_cost(z, Z, near, weights, far, shape, gradient, curvature):
         r, w, g = np.sqrt(square), weights[t], weights[k + t]
         value += w * (r - g) * (r - g)
         if r > 0.0:
-            add_slopes(w * (1.0 - g / r), 0.5 * w * g / (r * square), gap, gradient, curvature)
+            add_gradient(w * (1.0 - g / r), 0.5 * w * g / (r * square), gap, gradient, curvature)
     return value
 
 
 @parallel_kernel
-def stress_starts(distances, Z, inverse, out):
+def stress_initialization(distances, Z, inverse, out):
     """Starts of new rows (b, 2, d): beside the nearest reference, and where lateration puts them.
 
     The first is the place of the nearest reference, moved by the distance to it along the first axis. The
@@ -162,7 +162,7 @@ def degrees_cost(z, Z, near, weights, far, shape, gradient, curvature):
             push = shape[n_degrees + g] * shape[g] * powers[j, g] * u
             force -= push
             bend += push * (shape[g] + 1.0) * u
-        add_slopes(force, bend, gap, gradient, curvature)
+        add_gradient(force, bend, gap, gradient, curvature)
     return value
 
 
@@ -184,7 +184,7 @@ def student_cost(z, Z, near, weights, far, shape, gradient, curvature):
         weight = (freedom * u) ** half
         total += weight
         force = -half * u * weight
-        add_slopes(force, -(half + 1.0) * u * force, gap, gradient, curvature)
+        add_gradient(force, -(half + 1.0) * u * force, gap, gradient, curvature)
     if not total > 0.0:
         return np.inf
     for c in range(len(z)):  # from here on they are those of the logarithm
@@ -198,7 +198,7 @@ def student_cost(z, Z, near, weights, far, shape, gradient, curvature):
         u = 1.0 / (freedom + square)
         value += weights[t] * half * np.log1p(square / freedom)
         force = weights[t] * half * u
-        add_slopes(force, -force * u, gap, gradient, curvature)
+        add_gradient(force, -force * u, gap, gradient, curvature)
     return value
 
 
@@ -252,7 +252,7 @@ def student_field_cost(z, Z, near, weights, far, shape, gradient, curvature):
         square = squared_gap(z, Z, near[t] if len(near) else t, 1.0, gap)
         value += weights[t] * half * np.log(square)
         force = weights[t] * half / square
-        add_slopes(force, -force / square, gap, gradient, curvature)
+        add_gradient(force, -force / square, gap, gradient, curvature)
     return value
 
 
@@ -260,24 +260,24 @@ def student_field_cost(z, Z, near, weights, far, shape, gradient, curvature):
 
 
 @kernel
-def _log_sums(z, Z, far, precisions, least, logs, slopes, bends):
+def _log_sums(z, Z, far, precisions, least, logs, gradients, bends):
     """``log sum_j exp(-a (r_j^2 - least) / 2)`` over ``far`` for each precision a, and its derivatives."""
     gap, d = np.empty(len(z)), len(z)
-    logs[:], slopes[:], bends[:] = 0.0, 0.0, 0.0
+    logs[:], gradients[:], bends[:] = 0.0, 0.0, 0.0
     for t in range(len(far) if len(far) else len(Z)):
         square = squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap)
         for h in range(len(precisions)):
             weight = np.exp(-0.5 * precisions[h] * (square - least))
             logs[h] += weight
             for c in range(d):
-                slopes[h, c] -= precisions[h] * weight * gap[c]
+                gradients[h, c] -= precisions[h] * weight * gap[c]
                 for e in range(c + 1):
                     bends[h, c, e] += precisions[h] * precisions[h] * weight * gap[c] * gap[e]
     for h in range(len(precisions)):
         for c in range(d):
-            slopes[h, c] /= logs[h]
+            gradients[h, c] /= logs[h]
             for e in range(c + 1):
-                bends[h, c, e] = bends[h, c, e] / logs[h] - slopes[h, c] * slopes[h, e]
+                bends[h, c, e] = bends[h, c, e] / logs[h] - gradients[h, c] * gradients[h, e]
             bends[h, c, c] -= precisions[h]
         logs[h] = np.log(logs[h])
 
@@ -287,33 +287,33 @@ def gaussians_cost(z, Z, near, weights, far, shape, gradient, curvature):
     """SNE: ``-sum_j p_j log mean_h q^h_j``, ``q^h_j = exp(-a_h r_j^2 / 2) / sum``, precisions in ``shape``.
 
     The first sum is over ``near``, that of a Gaussian over ``far``. With ``l_h = log q^h`` and ``s_h`` the
-    share of a Gaussian in the mean, the slope of its logarithm is ``sum s_h l_h'``, the bend
-    ``sum s_h (l_h'' + l_h' l_h'^T)`` less the product of the slope with itself.
+    share of a Gaussian in the mean, the gradient of its logarithm is ``sum s_h l_h'``, the bend
+    ``sum s_h (l_h'' + l_h' l_h'^T)`` less the product of that gradient with itself.
     """
     n_scales, d = len(shape), len(z)
-    gap, slope, one = np.empty(d), np.empty(d), np.empty((n_scales, d))
-    logs, slopes, bends = np.empty(n_scales), np.empty((n_scales, d)), np.empty((n_scales, d, d))
+    gap, log_gradient, one = np.empty(d), np.empty(d), np.empty((n_scales, d))
+    logs, gradients, bends = np.empty(n_scales), np.empty((n_scales, d)), np.empty((n_scales, d, d))
     here, shares = np.empty(n_scales), np.empty(n_scales)
     least = np.inf  # of the squares, so that not all weights vanish
     for t in range(len(far) if len(far) else len(Z)):
         least = min(least, squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap))
-    _log_sums(z, Z, far, shape, least, logs, slopes, bends)
+    _log_sums(z, Z, far, shape, least, logs, gradients, bends)
     gradient[:], curvature[:] = 0.0, 0.0
     value = 0.0
     for t in range(len(weights)):
         square = squared_gap(z, Z, near[t] if len(near) else t, 0.0, gap) - least
-        slope[:] = 0.0
+        log_gradient[:] = 0.0
         for h in range(n_scales):
             here[h] = np.exp(-0.5 * shape[h] * square - logs[h])
         value -= weights[t] * (shares_of(square, here, shape, logs, shares) - np.log(n_scales))
         for h in range(n_scales):
             for c in range(d):
-                one[h, c] = -shape[h] * gap[c] - slopes[h, c]
-                slope[c] += shares[h] * one[h, c]
+                one[h, c] = -shape[h] * gap[c] - gradients[h, c]
+                log_gradient[c] += shares[h] * one[h, c]
         for c in range(d):
-            gradient[c] -= weights[t] * slope[c]
+            gradient[c] -= weights[t] * log_gradient[c]
             for e in range(c + 1):
-                bend = -slope[c] * slope[e]
+                bend = -log_gradient[c] * log_gradient[e]
                 for h in range(n_scales):
                     bend += shares[h] * (one[h, c] * one[h, e] - bends[h, c, e])
                     if c == e:

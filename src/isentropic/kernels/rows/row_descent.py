@@ -7,7 +7,7 @@ import numpy as np
 from .._jit import choice, kernel, parallel_kernel, rows
 from ..elementary import cholesky, dot, solve_lower, solve_upper
 from .row_costs import (
-    add_slopes,
+    add_gradient,
     degrees_cost,
     gaussians_cost,
     near_gaps_cost,
@@ -75,12 +75,12 @@ _GROW = 8.0  # after one that did not
 
 
 @kernel
-def damped_step(curvature, damping, slope, factor, step):
-    """Solve ``(curvature + damping I) step = slope``; False where the matrix is not positive definite."""
+def damped_step(curvature, damping, gradient, factor, step):
+    """Solve ``(curvature + damping I) step = gradient``; False where the matrix is not positive definite."""
     if np.isnan(cholesky(curvature, damping, factor)):
         return False
-    for c in range(len(slope)):
-        step[c] = slope[c]
+    for c in range(len(gradient)):
+        step[c] = gradient[c]
     solve_lower(factor, step)
     solve_upper(factor, step)
     return True
@@ -105,29 +105,29 @@ def is_short(length, size):
 
 
 @kernel
-def _settle(cost, z, Z, near, weights, far, shape):
+def _optimize_row(cost, z, Z, near, weights, far, shape):
     """Damped Newton steps ``(H + damping I)^-1 g`` from z, in place, until they no longer matter.
 
     Returns the value at the end. The cost is evaluated at one place in the code, for it is inlined there.
     """
     d = len(z)
-    slopes, bends = np.empty((2, d)), np.empty((2, d, d))  # at z, and at the place tried
+    gradients, bends = np.empty((2, d)), np.empty((2, d, d))  # at z, and at the place tried
     factor, step, trial = np.zeros((d, d)), np.zeros(d), z.copy()
     here, value, trace, damping = 0, np.inf, 0.0, 0.0
     for tried in range(MOST_STEPS + 1):  # the first one is the start itself
         length, size = 0.0, 0.0
         solved = tried == 0
-        if trace > 0.0 and damped_step(bends[here], damping, slopes[here], factor, step):
+        if trace > 0.0 and damped_step(bends[here], damping, gradients[here], factor, step):
             solved = True
             for c in range(d):
                 trial[c] = z[c] - step[c]
-            for c in range(d):  # by itself: see row_slopes
+            for c in range(d):  # by itself: see add_gradient
                 length += step[c] * step[c]
                 size += z[c] * z[c]
         there = 1 - here
         lower = np.inf
         if solved:
-            lower = evaluate(cost, trial, Z, near, weights, far, shape, slopes[there], bends[there])
+            lower = evaluate(cost, trial, Z, near, weights, far, shape, gradients[there], bends[there])
         if tried == 0:
             here, value = there, lower
             for c in range(d):
@@ -145,7 +145,7 @@ def _settle(cost, z, Z, near, weights, far, shape):
 
 
 @parallel_kernel
-def settle_rows(cost, starts, Z, near, weights, far, shape):
+def optimize_rows(cost, starts, Z, near, weights, far, shape):
     """Coordinates of new rows (b, d), each at the lowest of the minima found from its ``starts`` (b, s, d).
 
     ``Z`` (n, d) are the fixed rows; ``near``, ``weights`` (b, k) and ``far`` (b, m) belong to each new row,
@@ -158,7 +158,7 @@ def settle_rows(cost, starts, Z, near, weights, far, shape):
         lowest = np.inf
         for s in range(n_starts):
             z = starts[i, s].copy()
-            value = _settle(cost, z, Z, near[i], weights[i], far[i], shape)
+            value = _optimize_row(cost, z, Z, near[i], weights[i], far[i], shape)
             if s == 0 or value < lowest:
                 lowest = value
                 for c in range(d):
@@ -191,7 +191,7 @@ def fuzzy_cost(z, Z, near, weights, far, shape, gradient, curvature):
         value += weights[t] * np.log1p(p)
         total += weights[t]
         force = weights[t] * b * share / u
-        add_slopes(force, force * (b * (1.0 - share) - 1.0) / u, gap, gradient, curvature)
+        add_gradient(force, force * (b * (1.0 - share) - 1.0) / u, gap, gradient, curvature)
     m = len(far) if len(far) else len(Z)
     push = shape[2] * total / m
     for t in range(m):
@@ -201,7 +201,7 @@ def fuzzy_cost(z, Z, near, weights, far, shape, gradient, curvature):
         value += push * np.log1p(1.0 / p)
         force = push * b * (share - 1.0) / u
         bend = push * b * (1.0 + share * (b * (1.0 - share) - 1.0)) / (u * u)
-        add_slopes(force, bend, gap, gradient, curvature)
+        add_gradient(force, bend, gap, gradient, curvature)
     return value
 
 
@@ -219,13 +219,13 @@ def pairs_cost(z, Z, near, weights, far, shape, gradient, curvature):
         whole = squared_gap(z, Z, near[t] if len(near) else t, 11.0, gap)
         value += weights[t] * (1.0 - 10.0 / whole)
         force = weights[t] * 10.0 / (whole * whole)
-        add_slopes(force, -2.0 * force / whole, gap, gradient, curvature)
+        add_gradient(force, -2.0 * force / whole, gap, gradient, curvature)
     m = len(far) if len(far) else len(Z)
     for t in range(m):
         whole = squared_gap(z, Z, far[t] if len(far) else t, 2.0, gap)
         value += shape[0] / m / whole
         force = -shape[0] / m / (whole * whole)
-        add_slopes(force, -2.0 * force / whole, gap, gradient, curvature)
+        add_gradient(force, -2.0 * force / whole, gap, gradient, curvature)
     return value
 
 
@@ -249,14 +249,14 @@ def triplets_cost(z, Z, near, weights, far, shape, gradient, curvature):
             value += weights[t] * a / whole
             scale = weights[t] / (whole * whole)
             for c in range(d):
-                slope = 2.0 * (b * to_near[c] - a * to_far[c])
+                change = 2.0 * (b * to_near[c] - a * to_far[c])
                 both = 2.0 * (to_near[c] + to_far[c])
-                gradient[c] += scale * slope
+                gradient[c] += scale * change
                 curvature[c, c] += 2.0 * scale * (b - a)
                 for e in range(c + 1):
                     other = 2.0 * (b * to_near[e] - a * to_far[e])
                     sum_of_other = 2.0 * (to_near[e] + to_far[e])
-                    curvature[c, e] -= scale * (slope * sum_of_other + both * other) / whole
+                    curvature[c, e] -= scale * (change * sum_of_other + both * other) / whole
     return value
 
 
@@ -283,8 +283,8 @@ def _decode(x, z, decoder, bent, penalty, units, away):
 
 
 @kernel
-def _linearise(x, z, decoder, bent, penalty, units, away, J, normal, slope):
-    """Half the Hessian of the cost over what is known of x, and half its slope downhill, by J, that of g.
+def _linearise(x, z, decoder, bent, penalty, units, away, J, normal, gradient):
+    """Half the Hessian of the cost over what is known of x, and half its gradient, downhill; J is that of g.
 
     ``J' J + penalty I - sum_f away_f g_f''`` and ``J' away - penalty z``.
     """
@@ -298,7 +298,7 @@ def _linearise(x, z, decoder, bent, penalty, units, away, J, normal, slope):
         for f in range(len(x)):
             J[c, f] = 0.0 if np.isnan(x[f]) else dot(outer[f], bends[c], 0, h)
     for c in range(d):
-        slope[c] = dot(J[c], away, 0, len(x)) - penalty * z[c]
+        gradient[c] = dot(J[c], away, 0, len(x)) - penalty * z[c]
         for e in range(c + 1):
             normal[c, e] = dot(J[c], J[e], 0, len(x)) + (penalty if c == e else 0.0)
     if bent:
@@ -318,19 +318,19 @@ def _optimize_decoded(x, z, decoder, bent, penalty):
     d, h, m = len(z), len(decoder[1]), len(x)
     units, away, J = np.empty(h), np.empty(m), np.empty((d, m))
     normal, factor = np.zeros((d, d)), np.zeros((d, d))
-    slope, step, trial = np.empty(d), np.empty(d), np.empty(d)
+    gradient, step, trial = np.empty(d), np.empty(d), np.empty(d)
     value = _decode(x, z, decoder, bent, penalty, units, away)
     damping, trace, fresh = -1.0, 0.0, True
     for _ in range(MOST_STEPS):
         if fresh:
-            _linearise(x, z, decoder, bent, penalty, units, away, J, normal, slope)
+            _linearise(x, z, decoder, bent, penalty, units, away, J, normal, gradient)
             trace = 0.0
             for c in range(d):
                 trace += abs(normal[c, c])
             damping = FIRST_DAMPING * trace if damping < 0.0 else damping
         if not trace > 0.0 or is_hopeless(damping, trace):
             break
-        if not damped_step(normal, damping, slope, factor, step):
+        if not damped_step(normal, damping, gradient, factor, step):
             damping, fresh = next_damping(damping, trace, False), False
             continue
         for c in range(d):
@@ -358,7 +358,7 @@ def _away_from(x, row):
 
 
 @parallel_kernel
-def settle_decoded(X, candidates, decoded, decoder, bent, penalty, out):
+def optimize_decoded_rows(X, candidates, decoded, decoder, bent, penalty, out):
     """Places ``out`` (n, d) of rows, which least ``|x - g(z)|^2 + penalty |z|^2``, from the best candidates.
 
     ``decoder`` is W' (h, d), c (h,), V' (m, h) and b (m,); ``decoded`` what it gives for the candidates.

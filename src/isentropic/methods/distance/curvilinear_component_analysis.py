@@ -20,7 +20,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.training_data import MetricParameter, NComponents, NJobs, training_data
 from ...kernels._jit import threads
-from ...kernels.pairs.curvilinear import curvilinear_epoch, settle_within
+from ...kernels.pairs.curvilinear import curvilinear_epoch, optimize_within_radius
 from ...kernels.pairs.degrees import paired_distances
 from ...neighbors import searched_neighbors
 from ...objectives import AllPairs, ListedPairs, ListedStress, Stress, worth_threads
@@ -56,7 +56,7 @@ class RadiusMap(ReferenceMap):
         out = np.empty((len(distances), Z.shape[1]))
         wanted, radius = distances / self.unit, self.radius / self.unit
         with threads(n_jobs):
-            settle_within(wanted, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
+            optimize_within_radius(wanted, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
         return snap_to_references(out, wanted, Z)
 
 

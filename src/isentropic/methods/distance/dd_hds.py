@@ -18,7 +18,7 @@ from ...embedding.training_data import MaxIter, MetricParameter, NComponents, NJ
 from ...kernels._jit import threads
 from ...kernels.pairs.pair_stress import NEAR_GAPS
 from ...kernels.rows.row_descent import NEAR_GAPS as NEAR_GAPS_OF_ROW
-from ...kernels.rows.row_descent import settle_rows
+from ...kernels.rows.row_descent import optimize_rows
 from ...objectives import Stress
 from ...optim import Minimum
 from .pairs import (
@@ -51,7 +51,7 @@ class NearGapsMap(ReferenceMap):
         wanted = distances / self.unit
         starts, every = row_starts(wanted, Z, n_jobs), np.empty((len(wanted), 0), np.int64)
         with threads(n_jobs):
-            found = settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self.shape)
+            found = optimize_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self.shape)
         return snap_to_references(found, wanted, Z)
 
     def _require_sound(self) -> None:

@@ -17,7 +17,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.initialization import principal_start
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...kernels._jit import threads
-from ...kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
+from ...kernels.pairs.sculpting import opposite_neighbors, optimize_sculpted, sculpt_pass
 from ...neighbors import clipped_neighbors, nearest_among, searched_neighbors
 
 _AXES = 30  # principal ones that are kept at first
@@ -45,7 +45,7 @@ class SculptedMap(Part):
         near = nearest_among(X, fitted, self.near.shape[1], n_jobs=n_jobs)[0].astype(np.int64)
         turns, lengths, angles = _opposite(fitted / self.unit, self.near, X / self.unit, near, n_jobs)
         with threads(n_jobs):
-            settle_sculpted(self.Z / self.unit, near, turns, lengths, angles, out)
+            optimize_sculpted(self.Z / self.unit, near, turns, lengths, angles, out)
         return out * self.unit
 
 

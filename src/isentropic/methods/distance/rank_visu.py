@@ -17,7 +17,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.training_data import MetricParameter, NComponents, NJobs, NNeighbors, training_data
 from ...kernels._jit import threads
-from ...kernels.pairs.disparities import settle_ranks
+from ...kernels.pairs.disparities import optimize_rank_images
 from ...neighbors import clipped_neighbors
 from ...objectives import AllPairs, ListedStress, RankImages
 from ...optim import Minimum, lbfgs
@@ -40,7 +40,7 @@ class RankMap(ReferenceMap):
         """Coordinates of new rows, in units."""
         out = np.empty((len(distances), Z.shape[1]))
         with threads(n_jobs) as workers:
-            settle_ranks(distances, Z, self.k, _STEPS_OF_NEW, workers, out)
+            optimize_rank_images(distances, Z, self.k, _STEPS_OF_NEW, workers, out)
         return snap_to_references(out, distances, Z)
 
 

@@ -23,7 +23,7 @@ from ...embedding.row_distances import Tau, distance_tau
 from ...kernels._jit import threads
 from ...kernels.pairs.degrees import row_attractions
 from ...kernels.rows.row_descent import DEGREES as DEGREES_OF_ROW
-from ...kernels.rows.row_descent import settle_rows
+from ...kernels.rows.row_descent import optimize_rows
 from ...objectives import AllPairs, DrawnPairs, SameDegree
 from ...optim import Minimum, averaged_descent, lbfgs
 from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, fresh_pairs, minimize, reference_rows
@@ -206,7 +206,7 @@ class DegreeMap(ReferenceMap):
         shape = np.concatenate((self.degrees, 1.0 / in_map))
         with threads(n_jobs):
             starts = row_attractions(distances, self.unit, Z, self.degrees, in_data, weights)
-            return settle_rows(DEGREES_OF_ROW, starts, Z, every, weights, every, shape)
+            return optimize_rows(DEGREES_OF_ROW, starts, Z, every, weights, every, shape)
 
     def _require_sound(self) -> None:
         if self.unit and self.means is None:

@@ -17,8 +17,8 @@ from sklearn.utils import check_random_state
 
 from ..._core.specs import Double
 from ...kernels._jit import threads
-from ...kernels.rows.row_costs import stress_starts
-from ...kernels.rows.row_descent import STRESS, settle_rows
+from ...kernels.rows.row_costs import stress_initialization
+from ...kernels.rows.row_descent import STRESS, optimize_rows
 from ...objectives import DrawnPairs, Stress
 from ...optim import Minimum, averaged_descent
 from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, fresh_pairs, minimize
@@ -118,7 +118,7 @@ def optimize_stress_from(
     """As :func:`optimize_stress`, from given starts (b, s, d)."""
     every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
     with threads(n_jobs):
-        return settle_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, none)
+        return optimize_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, none)
 
 
 def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
@@ -126,7 +126,7 @@ def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndar
     starts = np.empty((len(wanted), 2, Z.shape[1]))
     center = Z.mean(axis=0)
     with threads(n_jobs):
-        stress_starts(wanted, Z - center, np.linalg.pinv(2.0 * (Z - center)), starts)
+        stress_initialization(wanted, Z - center, np.linalg.pinv(2.0 * (Z - center)), starts)
     return starts + center
 
 

@@ -20,7 +20,7 @@ from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
 from ...embedding.row_distances import Distances
 from ...embedding.training_data import Part
 from ...kernels._jit import threads
-from ...kernels.rows.row_descent import FUZZY, settle_rows
+from ...kernels.rows.row_descent import FUZZY, optimize_rows
 from ...neighbors import component_labels, warn_of_parts
 from ...objectives import FuzzyMoves
 from ...objectives.sampled_losses import SOFTENING
@@ -134,7 +134,7 @@ def optimize_among(
     starts = np.stack([Z[near[:, 0]], mean], axis=1)
     pushing = np.ascontiguousarray(np.broadcast_to(far, (len(weights), len(far))))
     with threads(n_jobs):
-        return settle_rows(cost, starts, Z, near, weights, pushing, shape)
+        return optimize_rows(cost, starts, Z, near, weights, pushing, shape)
 
 
 # ---- the fit -----------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
 from ...embedding.row_distances import Distances, OverGraph, kind_of
 from ...embedding.training_data import Part, TrainingData
 from ...kernels._jit import threads
-from ...kernels.rows.row_descent import GAUSSIANS, STUDENT, STUDENT_FIELD, settle_rows
+from ...kernels.rows.row_descent import GAUSSIANS, STUDENT, STUDENT_FIELD, optimize_rows
 from ...neighbors import clipped_neighbors, lists_in_rows, searched_neighbors
 from ...objectives import Field, StudentNeighbors
 from ...optim import Phase, phased_descent
@@ -186,9 +186,11 @@ class StudentLayout(Part):
         far = np.empty((len(starts), 0), np.int64)
         with threads(n_jobs):
             if self.repulsion == "exact":
-                return settle_rows(STUDENT, starts, self.Z, near, P, far, np.array([self.dof]))
+                return optimize_rows(STUDENT, starts, self.Z, near, P, far, np.array([self.dof]))
             unit = np.sqrt(self.dof)
-            return settle_rows(STUDENT_FIELD, starts / unit, self.Z / unit, near, P, far, self._field) * unit
+            return (
+                optimize_rows(STUDENT_FIELD, starts / unit, self.Z / unit, near, P, far, self._field) * unit
+            )
 
     @cached_property
     def _field(self) -> np.ndarray:
@@ -230,7 +232,7 @@ class GaussianLayout(Part):
         starts, near = starts_among(self.Z, rows, P), rows.astype(np.int64)
         far = np.empty((len(starts), 0), np.int64)
         with threads(n_jobs):
-            return settle_rows(GAUSSIANS, starts, self.Z, near, P, far, self.precisions)
+            return optimize_rows(GAUSSIANS, starts, self.Z, near, P, far, self.precisions)
 
 
 class GaussianMap(RowOptimizer):

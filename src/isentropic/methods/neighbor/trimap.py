@@ -25,7 +25,7 @@ from ...embedding.training_data import (
     training_data,
 )
 from ...kernels._jit import threads
-from ...kernels.rows.row_descent import TRIPLETS, settle_rows
+from ...kernels.rows.row_descent import TRIPLETS, optimize_rows
 from ...neighbors import clipped_neighbors
 from ...objectives import Triplets, TripletSteps
 from ...optim import batch_epochs
@@ -144,7 +144,7 @@ class TripletLayout(Part):
         near = np.repeat(rows, len(self.far), axis=1)
         starts = np.stack([Z[rows[:, 0]], Z[rows].mean(axis=1)], axis=1)
         with threads(n_jobs):
-            return settle_rows(TRIPLETS, starts, Z, near, weights.reshape(b, -1), far, np.empty(0))
+            return optimize_rows(TRIPLETS, starts, Z, near, weights.reshape(b, -1), far, np.empty(0))
 
 
 class TripletMap(RowOptimizer):

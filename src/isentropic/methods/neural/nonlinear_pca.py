@@ -17,7 +17,7 @@ from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.network import Layers, decoded_rows, require_decoder, scaled
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...kernels._jit import threads
-from ...kernels.rows.row_descent import settle_decoded
+from ...kernels.rows.row_descent import optimize_decoded_rows
 from ...linalg import fixed_signs
 from ...linalg.centering import CentredRows
 from ...optim import lbfgs
@@ -50,7 +50,7 @@ class SurfaceMap(Part):
         for block in row_blocks(len(X), "placing rows", size=rows_per_block(X.shape[1]), adapt=True):
             rows = scaled(X[block], self.origin, self.unit)
             with threads(n_jobs):
-                settle_decoded(rows, candidates, decoded, decoder, bent, float(self.penalty), Z[block])
+                optimize_decoded_rows(rows, candidates, decoded, decoder, bent, float(self.penalty), Z[block])
         return Z
 
     def inverse(self, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
