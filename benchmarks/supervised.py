@@ -172,10 +172,10 @@ def _fit(method):
 
 def _graph(X):
     from isentropic import Knn
-    from isentropic.neighbors import listed_graph, nearest_neighbors
+    from isentropic.neighbors import graph_of_lists, nearest_neighbors
 
     found = nearest_neighbors(X, Knn(round(np.sqrt(len(X)))))
-    return found, listed_graph(X, found)
+    return found, graph_of_lists(X, found)
 
 
 def geodesics(X, y):

@@ -14,7 +14,7 @@ import pytest
 
 from isentropic._core import cache as _cache
 from isentropic._core.cache import cache_folder, keep, read_cached
-from isentropic._core.files import written_together
+from isentropic._core.files import write_together
 from isentropic.kernels import _jit
 from processes import run
 
@@ -166,7 +166,7 @@ def test_a_loose_mask_still_gives_files_of_our_own(folder):
 
 
 def test_what_is_compiled_while_results_are_written_is_no_part_of_them(folder):
-    with written_together():
+    with write_together():
         keep(folder, "kernel.cache", b"code")
         assert read_cached(folder, "kernel.cache") == b"code"
 

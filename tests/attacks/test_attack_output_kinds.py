@@ -17,7 +17,7 @@ import isentropic
 from isentropic import cli
 from isentropic._core import files as _files
 from isentropic._core.errors import FileFormatError
-from isentropic._core.files import atomic_write, require_writable, written_together
+from isentropic._core.files import atomic_write, require_writable, write_together
 from isentropic.cli.shared import output as _output
 from isentropic.tables.map_files import MapsFrame, write_frame, write_maps
 
@@ -288,7 +288,7 @@ def test_a_link_to_a_folder_that_is_not_there_names_it(at):
 
 
 def write_both(at):
-    with written_together():
+    with write_together():
         write_frame(FRAME, at / "a.csv")
         assert (at / "a.csv").read_bytes() == b"old"
         write_text(at / "a.html")

@@ -421,7 +421,7 @@ def test_a_budget_that_cannot_be_kept_is_said_before_the_work_starts(report, mon
 
 def test_a_memory_limit_is_of_the_whole_process(report, monkeypatch):
     held = []
-    monkeypatch.setattr("isentropic._core.runtime.held_memory", lambda: held.append(1) or 300 * 2**20)
+    monkeypatch.setattr("isentropic._core.runtime.used_memory", lambda: held.append(1) or 300 * 2**20)
     refused = report("builtin:iris", "--methods", "pca", "--memory", "400M")
     assert refused.exit_code == 2
     assert "--memory must be at least 461M for this table, got '400M'." in refused.stderr

@@ -17,7 +17,7 @@ from isentropic.distances import (
     distinct_rows,
     in_units,
     pair_distances,
-    taken,
+    select_rows,
 )
 from naive_gower import naive_gower
 
@@ -91,7 +91,7 @@ def test_equal_bits_whatever_measures():
     alone = [distances_between(rows[i : i + 1], rows[i + 1 :], MIXED, 1)[0] for i in range(149)]
     assert_same_bits(np.concatenate(alone), condensed)
     some = np.array([7, 3, 120])
-    side = taken(distance_rows(rows, MIXED), some)
+    side = select_rows(distance_rows(rows, MIXED), some)
     assert_same_bits(side.rows(np.arange(3)), distances_between(rows[some], rows[some], MIXED, 1))
 
 

@@ -13,7 +13,7 @@ from isentropic.linalg import (
     procrustes_correlation,
     warm_scaling,
 )
-from isentropic.linalg.eigen import NotSettled, fixed_signs
+from isentropic.linalg.eigen import NotConverged, fixed_signs
 
 
 def symmetric(values, seed=0):
@@ -65,7 +65,7 @@ def test_flat_and_double_spectra_settle():
 
 def test_what_does_not_settle_says_so():
     random = np.random.default_rng(0)
-    with pytest.raises(NotSettled):
+    with pytest.raises(NotConverged):
         block_eigenpairs(lambda Q: random.normal(size=Q.shape), START, 2)
 
 

@@ -47,7 +47,7 @@ def finds(monkeypatch):
 
     def _finds(candidates):
         found = np.asarray(candidates, np.int32)
-        monkeypatch.setattr("isentropic.neighbors.search.descended", lambda *given: found)
+        monkeypatch.setattr("isentropic.neighbors.search.improve_by_descent", lambda *given: found)
 
     return _finds
 

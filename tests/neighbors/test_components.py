@@ -13,7 +13,7 @@ from assertions import assert_same_bits, assert_same_edges, assert_valid_graph
 from isentropic._core.errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._core.values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
-from isentropic.neighbors import POLICIES, component_labels, repaired
+from isentropic.neighbors import POLICIES, apply_disconnected_policy, component_labels
 from isentropic.neighbors import connecting_edges as bridges_module
 from isentropic.neighbors import connecting_edges as cells_module
 from isentropic.neighbors.connecting_edges import shortest_bridges
@@ -327,7 +327,7 @@ def test_a_connected_graph_comes_back_as_it_is(policy):
     line = np.arange(6.0)[:, None]
     graph = neighbor_graph(line, 2, on_disconnected=policy)  # a warning would be an error
     assert graph.n_components == 1
-    assert repaired(graph, line, policy) is graph
+    assert apply_disconnected_policy(graph, line, policy) is graph
 
 
 @pytest.mark.parametrize("policy", ["brigde", "", None, 3])

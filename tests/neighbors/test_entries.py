@@ -13,7 +13,7 @@ from assertions import assert_same_bits, assert_same_lists
 from isentropic._core.errors import DisconnectedGraphWarning
 from isentropic._core.values import Can, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
-from isentropic.neighbors import RowIndex, entry_lists, graphs, search_graph, warn_of_isolated
+from isentropic.neighbors import RowIndex, graphs, query_edges, search_graph, warn_of_isolated
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -43,7 +43,7 @@ def as_sets(found):
 @pytest.mark.parametrize("m", [2, 18])
 def test_new_rows_enter_by_their_nearest(rule, m):
     X, queries = lattice(0, 40, m), lattice(1, 9, m)
-    found = entry_lists(queries, RowIndex(X), fitted(X, rule), rule)
+    found = query_edges(queries, RowIndex(X), fitted(X, rule), rule)
     assert_same_lists(found, naive.naive_knn(naive.distances(queries, X), 5))
 
 
@@ -54,7 +54,7 @@ def test_new_rows_of_other_metrics(metric):
     if metric == "precomputed":
         X, queries = D, to_fitted
     for rule, expected in [(Knn(5), naive.naive_knn(to_fitted, 5)), (Radius(2.0), None)]:
-        found = entry_lists(queries, RowIndex(X, metric), fitted(X, rule, metric=metric), rule)
+        found = query_edges(queries, RowIndex(X, metric), fitted(X, rule, metric=metric), rule)
         if expected is None:
             within = [{j: d for j, d in enumerate(row.tolist()) if d < 2.0} for row in to_fitted]
             assert as_sets(found) == within
@@ -67,7 +67,7 @@ def test_all_fitted_rows_are_as_many_as_there_are():
     rule = Knn(10)
     with pytest.warns(UserWarning, match="at most 2"):
         graph = neighbor_graph(X, rule)
-    found = entry_lists(np.array([[1.9]]), RowIndex(X), graph, rule)
+    found = query_edges(np.array([[1.9]]), RowIndex(X), graph, rule)
     assert found[0].tolist() == [[2, 1, 0]]
 
 
@@ -77,7 +77,7 @@ def test_an_approximate_graph_is_searched_by_walking(rng):
     graph = replace(fitted(X, rule), exact=False)
     # Without edges nobody can walk: what is found differs from the nearest, and shows who searched.
     graph = replace(graph, indptr=0 * graph.indptr, indices=graph.indices[:0], weights=graph.weights[:0])
-    found = entry_lists(queries, RowIndex(X), graph, rule)
+    found = query_edges(queries, RowIndex(X), graph, rule)
     for one, two in zip(found[:2], search_graph(queries, X, graph, 6), strict=True):
         assert_same_bits(one, two)
     assert (found[0] != naive.naive_knn(naive.distances(queries, X), 6)[0]).any()
@@ -87,7 +87,7 @@ def test_an_approximate_graph_of_another_metric_is_searched_exactly(rng):
     X, queries = rng.normal(size=(100, 4)), rng.normal(size=(10, 4))
     rule = Knn(6)
     graph = replace(fitted(X, rule, metric="manhattan"), exact=False)
-    found = entry_lists(queries, RowIndex(X, "manhattan"), graph, rule)
+    found = query_edges(queries, RowIndex(X, "manhattan"), graph, rule)
     assert_same_lists(found, naive.naive_knn(naive.distances(queries, X, metric="manhattan"), 6))
 
 
@@ -101,7 +101,7 @@ def test_new_rows_enter_by_all_within_the_radius(seed, n, m):
     rule, D = Radius(2.0), naive.distances(queries, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        found = entry_lists(queries, RowIndex(X), fitted(X, rule), rule, n_jobs=1)
+        found = query_edges(queries, RowIndex(X), fitted(X, rule), rule, n_jobs=1)
     for row, entered in zip(D.tolist(), as_sets(found), strict=True):
         within = {j: d for j, d in enumerate(row) if d < 2.0}  # open, as in the graph
         assert entered == (within or {row.index(min(row)): min(row)})
@@ -114,7 +114,7 @@ def test_new_rows_have_their_own_percentile(seed, n, p):
     rule, D = Percentile(p), naive.distances(queries, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        found = entry_lists(queries, RowIndex(X), fitted(X, rule), rule, n_jobs=1)
+        found = query_edges(queries, RowIndex(X), fitted(X, rule), rule, n_jobs=1)
     for row, entered in zip(D.tolist(), as_sets(found), strict=True):
         radius = np.percentile([*row, 0.0], p)  # its own zero counts, as for a fitted row
         within = {j for j, d in enumerate(row) if d <= radius * (1 + 1e-12)}
@@ -125,7 +125,7 @@ def test_new_rows_have_their_own_percentile(seed, n, p):
 def test_shorter_lists_are_filled_with_infinity():
     X = np.arange(5.0)[:, None]
     rule = Radius(1.2)
-    indices, distances, _ = entry_lists(np.array([[1.0], [4.9]]), RowIndex(X), fitted(X, rule), rule)
+    indices, distances, _ = query_edges(np.array([[1.0], [4.9]]), RowIndex(X), fitted(X, rule), rule)
     assert indices.tolist() == [[0, 1, 2], [4, 0, 0]]
     assert distances[0].tolist() == [1, 0, 1]
     assert distances[1, 0] == pytest.approx(0.9)
@@ -138,7 +138,7 @@ def test_rows_out_of_reach_enter_by_the_nearest_with_a_warning():
     rule = Radius(1.5)
     graph = fitted(X, rule)
     queries = np.array([[2.0], [100.0], [-50.0]])
-    indices, distances, isolated = entry_lists(queries, RowIndex(X), graph, rule)
+    indices, distances, isolated = query_edges(queries, RowIndex(X), graph, rule)
     assert isolated == 2
     with pytest.warns(
         DisconnectedGraphWarning, match=r"^2 of 3 new rows have no neighbour within the radius"
@@ -152,7 +152,7 @@ def test_rows_out_of_reach_enter_by_the_nearest_with_a_warning():
 def test_no_rows_are_no_lists(rng):
     X = rng.normal(size=(9, 2))
     for rule in (Knn(3), Radius(9.0), Percentile(50)):
-        indices, distances, _ = entry_lists(X[:0], RowIndex(X), fitted(X, rule), rule)
+        indices, distances, _ = query_edges(X[:0], RowIndex(X), fitted(X, rule), rule)
         assert len(indices) == len(distances) == 0
 
 
@@ -165,14 +165,14 @@ def test_no_rows_are_no_lists(rng):
 def test_a_row_enters_the_same_way_in_any_batch(rng, rule, m, monkeypatch):
     X, queries = rng.normal(size=(60, m)), rng.normal(size=(12, m))
     graph = fitted(X, rule)
-    together = as_sets(entry_lists(queries, RowIndex(X), graph, rule, n_jobs=1))
-    assert as_sets(entry_lists(queries, RowIndex(X), graph, rule, n_jobs=2)) == together
+    together = as_sets(query_edges(queries, RowIndex(X), graph, rule, n_jobs=1))
+    assert as_sets(query_edges(queries, RowIndex(X), graph, rule, n_jobs=2)) == together
     order = rng.permutation(12)
-    assert as_sets(entry_lists(queries[order], RowIndex(X), graph, rule)) == [together[i] for i in order]
+    assert as_sets(query_edges(queries[order], RowIndex(X), graph, rule)) == [together[i] for i in order]
     for i in range(12):
-        assert as_sets(entry_lists(queries[i : i + 1], RowIndex(X), graph, rule)) == [together[i]]
+        assert as_sets(query_edges(queries[i : i + 1], RowIndex(X), graph, rule)) == [together[i]]
     monkeypatch.setattr(graphs, "rows_per_block", lambda n: 5)
-    assert as_sets(entry_lists(queries, RowIndex(X), graph, rule)) == together
+    assert as_sets(query_edges(queries, RowIndex(X), graph, rule)) == together
 
 
 # ---- fitted rows -------------------------------------------------------------------------------
@@ -181,5 +181,5 @@ def test_a_row_enters_the_same_way_in_any_batch(rng, rule, m, monkeypatch):
 def test_a_fitted_row_enters_through_itself(rng):
     X = rng.normal(size=(30, 3))
     for rule in (Knn(4), Radius(1.0)):
-        for i, entered in enumerate(as_sets(entry_lists(X, RowIndex(X), fitted(X, rule), rule))):
+        for i, entered in enumerate(as_sets(query_edges(X, RowIndex(X), fitted(X, rule), rule))):
             assert entered[i] == 0.0

@@ -8,7 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from isentropic import Knn
-from isentropic.neighbors import RowIndex, listed_graph, nearest_neighbors, replaced_among, replaced_neighbors
+from isentropic.neighbors import (
+    RowIndex,
+    graph_of_lists,
+    nearest_neighbors,
+    replaced_among,
+    replaced_neighbors,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))
@@ -35,7 +41,7 @@ def reweighed(graph, factors):
 def test_lists_of_rows(factor, listed):
     k, edges = 12, 8
     found = nearest_neighbors(X, Knn(listed))
-    graph = listed_graph(X, nearest_neighbors(X, Knn(edges)))
+    graph = graph_of_lists(X, nearest_neighbors(X, Knn(edges)))
     factors = np.where(RNG.uniform(size=(90, 90)) < 0.8, factor, 1.0)
     graph, D = reweighed(graph, factors)
     ours = [replaced_neighbors(found, graph, k, RowIndex(X), n_jobs=jobs) for jobs in (1, 2)]

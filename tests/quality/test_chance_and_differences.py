@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import kendalltau, t
 
 from isentropic._core.errors import InvalidInputError
-from isentropic.distances import taken
+from isentropic.distances import select_rows
 from isentropic.quality import assess, baseline, compare_quality, distance_rows, map_comparisons
 from isentropic.quality.map_comparisons import (
     _half_width,
@@ -73,8 +73,8 @@ def test_the_band_of_chance_holds_what_is_expected(pair):
 def test_rows_of_any_metric_are_shuffled_alike(pair):
     Z = pair[1][:9]
     order = np.random.default_rng(1).permutation(9)
-    points = taken(distance_rows(Z), order).rows(np.arange(9))
-    matrix = taken(distance_rows(distances(Z), "precomputed"), order).rows(np.arange(9))
+    points = select_rows(distance_rows(Z), order).rows(np.arange(9))
+    matrix = select_rows(distance_rows(distances(Z), "precomputed"), order).rows(np.arange(9))
     assert_allclose(points, distances(Z[order]), rtol=1e-14)
     assert_allclose(matrix, distances(Z[order]), rtol=1e-14)
 

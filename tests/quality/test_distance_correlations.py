@@ -11,7 +11,7 @@ from assertions import assert_grammar
 from isentropic import config_context
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic._core.values import DistanceRows
-from isentropic.distances.pairwise_blocks import BATCHES, drawn_pairs
+from isentropic.distances.pairwise_blocks import BATCHES, sampled_pairs
 from isentropic.quality import pairwise
 from isentropic.quality.assessment import distance_measures
 from isentropic.quality.distance_measures import kendall_tau, pearson_r, spearman_rho
@@ -143,7 +143,7 @@ def side_without_pairs(X):
 def test_every_pair_is_equally_likely(rng, single):
     X = np.exp(np.arange(6))[:, None]  # every distance tells its pair
     sides = both_sides(X, X) if single else (side_without_pairs(X), side_without_pairs(X))
-    drawn = drawn_pairs(*sides, 60_000, random_state=0)
+    drawn = sampled_pairs(*sides, 60_000, random_state=0)
     values, counts = np.unique(drawn.given.round(9), return_counts=True)
     assert len(values) == 15
     expected = drawn.n_pairs / 15

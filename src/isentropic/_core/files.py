@@ -111,7 +111,7 @@ def atomic_write(path: str | os.PathLike[str], *, at_once: bool = False) -> Iter
 
     The bytes go to a temporary file in the same folder, which then takes the name in one step: a
     reader sees the old file or the new one, also after a full disk or Ctrl-C. Mode and owner stay.
-    A file that is ``at_once`` does not wait for others within :func:`written_together`.
+    A file that is ``at_once`` does not wait for others within :func:`write_together`.
     """
     with ExitStack() as stack, _explained(path):
         draft = _Draft.of(path)
@@ -127,7 +127,7 @@ def atomic_write(path: str | os.PathLike[str], *, at_once: bool = False) -> Iter
 
 
 @contextmanager
-def written_together() -> Iterator[None]:
+def write_together() -> Iterator[None]:
     """Files that are written within the block take their names when it ends well, else none of them does."""
     drafts: list[_Draft] = []
     token = _waiting.set(drafts)

@@ -239,13 +239,13 @@ def memory_budget() -> int | None:
     """Bytes that one computation may take; None where the system does not tell."""
     config = get_config()
     if config.memory_limit is not None:
-        held = _SPARE + held_memory() if config.memory_in_all else 0
+        held = _SPARE + used_memory() if config.memory_in_all else 0
         return max(config.memory_limit - held, 0)
     free = free_memory()
     return None if free is None else int(config.memory_fraction * free)
 
 
-def held_memory() -> int:
+def used_memory() -> int:
     """Bytes that this process holds now, libraries included; 0 where the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])

@@ -373,16 +373,9 @@ class Table:
         return np.where(self.y < 0, np.nan, self.y) if (self.y < 0).any() else self.y
 
     @property
-    def drawn_classes(self) -> tuple[npt.NDArray[Any], tuple[str, ...]] | None:
+    def sampled_classes(self) -> tuple[npt.NDArray[Any], tuple[str, ...]] | None:
         """Class codes and names for figures: rows without a class are one more, the last; or None."""
         if self.y is None or not self.class_names:
             return None
         more = ("(no class)",) if (self.y < 0).any() else ()
         return np.where(self.y < 0, len(self.class_names), self.y), (*self.class_names, *more)
-
-    @property
-    def is_labelled(self) -> npt.NDArray[np.bool_] | None:
-        """Which rows have a target; None without one."""
-        if self.y is None:
-            return None
-        return np.asarray(self.y >= 0 if self.class_names else ~np.isnan(self.y))

@@ -81,7 +81,7 @@ def main(
     outputs = map_outputs(out, plot=plot, known=ROWS)
     require_outputs(outputs, inputs_of(source, table_options.target, first, second))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from .._core.files import written_together
+        from .._core.files import write_together
 
         with prompt_interrupt():
             table = table_options.load(source)
@@ -90,7 +90,7 @@ def main(
                 for word, path in (("FIRST", first), ("SECOND", second))
             ]
         agreement, quality = _compare(table, maps, k, seed, jobs)
-        with written_together():
+        with write_together():
             if out is not None:
                 _write(table, agreement, out, raw_text=raw_text)
             if plot is not None:
@@ -143,9 +143,9 @@ def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path
 
 def _groups(result: _Result) -> list[dict[str, Any]]:
     """The classes that changed most, where the table has any."""
-    if result.table.drawn_classes is None:
+    if result.table.sampled_classes is None:
         return []
-    codes, names = result.table.drawn_classes
+    codes, names = result.table.sampled_classes
     found = result.agreement.by_group([names[code] for code in codes])[:_GROUPS]
     return [{"group": group.name, "rows": group.n_rows, "agreement": group.share} for group in found]
 

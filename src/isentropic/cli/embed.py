@@ -137,11 +137,11 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
 
 
 def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files, *, raw_text: bool) -> None:
-    from .._core.files import written_together
+    from .._core.files import write_together
 
     columns = estimator.get_feature_names_out()
     frame = coordinates_frame(Z, columns, table)
-    with written_together():
+    with write_together():
         write_map(frame, columns, files.out, method, table, raw_text=raw_text)
         if files.save is not None:
             reference = make_reference_outputs(estimator, table.X)
@@ -156,7 +156,7 @@ def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> No
     from ..plot import scatter
     from ..plot.axes import plain_text
 
-    codes, names = table.drawn_classes or (table.y, ())
+    codes, names = table.sampled_classes or (table.y, ())
     y = None if codes is None else pd.Series(codes, name=table.preparation.target)
     write_figure(scatter(coordinates, y, class_names=names, title=plain_text(title)), path)
 

@@ -84,7 +84,7 @@ def main(
     table_options.require_distances()
     require_outputs(map_outputs(out, plot=plot), inputs_of(source, table_options.target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from .._core.files import written_together
+        from .._core.files import write_together
 
         with prompt_interrupt():
             table = table_options.load(source)
@@ -94,7 +94,7 @@ def main(
         seconds = time.perf_counter() - began
         result = _Result(table, embedding, coordinates, quality, seconds, out, plot, warned)
         figure = None if plot is None else _figure(result, jobs)
-        with written_together():
+        with write_together():
             if out is not None:
                 _write(result, out, raw_text=raw_text)
             if plot is not None:

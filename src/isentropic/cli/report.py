@@ -178,7 +178,7 @@ def _finish(
     as_json: bool,
 ) -> None:
     """Judge, write the page, say the verdict."""
-    from .._core.files import atomic_write, written_together
+    from .._core.files import atomic_write, write_together
     from ..comparison import collect_page_data, save_maps
     from ..comparison.budget.comparison_plan import select_rows
     from ..comparison.page_data import shown_groups
@@ -200,7 +200,7 @@ def _finish(
     )
     text = page(compared, local.runs, judged, drawn, facts, color=color, copies=found.copies)
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
-    with written_together():
+    with write_together():
         with atomic_write(told.out) as file:
             file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
         if maps is not None:
@@ -329,12 +329,12 @@ def _names_rows(table: Table) -> bool:
 
 def require_room(table: Table, memory: str | None) -> None:
     """Refuse a limit of memory that no report of this table could keep."""
-    from .._core.runtime import held_memory
+    from .._core.runtime import used_memory
 
     size = parse_bytes("--memory", memory)
     if size is None:
         return
-    held = held_memory()
+    held = used_memory()
     least = math.ceil((held + _LEAST_ROOM + _COPIES * table.X.nbytes) / 2**20)
     hint = f"The libraries and the table take {math.ceil(held / 2**20)}M already."
     require(size >= least * 2**20, "--memory", f"at least {least}M for this table", memory, hint)

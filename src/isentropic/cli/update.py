@@ -68,7 +68,7 @@ def main(
     files = Files(out, save)
     require_outputs(map_outputs(out, save, model=model), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from .._core.files import written_together
+        from .._core.files import write_together
         from ..meta import append_rows
         from ..tables import load
 
@@ -92,7 +92,7 @@ def main(
             found = append_rows(saved.estimator, table.X, refine=refine)
         Z, columns = saved.estimator.embedding_, saved.estimator.get_feature_names_out()
         frame = named_frame(Z, columns, names, labels, saved.preparation)
-        with written_together():
+        with write_together():
             write_map(frame, columns, out, saved.method, raw_text=raw_text)
             if save is not None:
                 _grown_model(saved, table, Rows(names, labels)).write(save)

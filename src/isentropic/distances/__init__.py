@@ -1,6 +1,6 @@
 """How far rows are from each other: metrics, blocks and sources of distances, all, single and drawn pairs."""
 
-from .gower import GowerUnits, gower_of, in_units, warn_of_strangers, weights_of
+from .gower import GowerUnits, gower_of, in_units, warn_of_disjoint_rows, weights_of
 from .metrics import (
     BY_DIFFERENCES,
     CITY_BLOCK,
@@ -25,13 +25,13 @@ from .metrics import (
     unit_directions,
 )
 from .pairwise_blocks import (
-    DrawnPairs,
-    Walks,
+    DiffusionDistances,
+    SampledPairs,
     distances_between,
     distances_to,
-    drawn_pairs,
     pair_distances,
     rows_per_block,
+    sampled_pairs,
 )
 from .sources import (
     Points,
@@ -44,8 +44,8 @@ from .sources import (
     later_distances,
     measurable_rows,
     scaled_distance_rows,
+    select_rows,
     store_distances,
-    taken,
 )
 
 # What is checked at its door, for users; the other names are for our own modules, which have checked.

@@ -124,11 +124,11 @@ def in_units(X: np.ndarray, metric: Any) -> np.ndarray:
     largest = np.abs(X).max(axis=0, initial=0.0, where=~np.isnan(X))
     X = np.where(largest > 1e300, np.ldexp(X, -4), X)  # so that no range of a column overflows
     rows = GowerUnits.of(X, metric).rows(X, metric)
-    warn_of_strangers(rows, metric)
+    warn_of_disjoint_rows(rows, metric)
     return rows
 
 
-def warn_of_strangers(rows: np.ndarray, metric: str | Gower) -> None:
+def warn_of_disjoint_rows(rows: np.ndarray, metric: str | Gower) -> None:
     """Say that some rows have no column in common, as far as few patterns of holes tell."""
     holes = np.isnan(rows[:, weights_of(metric, rows.shape[1]) > 0])
     if not holes.any():
@@ -157,10 +157,10 @@ class GowerRows:
     @classmethod
     def of(cls, rows: np.ndarray, metric: str | Gower, n_jobs: int | None) -> GowerRows:
         weights = weights_of(metric, rows.shape[1])
-        return cls._laid_out(_weighed(rows, weights), weights, n_jobs)
+        return cls._in_tiles(_weighed(rows, weights), weights, n_jobs)
 
     @classmethod
-    def _laid_out(cls, held: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> GowerRows:
+    def _in_tiles(cls, held: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> GowerRows:
         n, m = held.shape
         tiles = np.zeros((-(-n // TILE), m, TILE))
         for t in range(len(tiles)):
@@ -168,9 +168,9 @@ class GowerRows:
             tiles[t, :, : len(part)] = part.T
         return cls(held, tiles, weights, np.isnan(held).any(axis=0), n_jobs)
 
-    def taken(self, order: np.ndarray) -> GowerRows:
+    def select(self, order: np.ndarray) -> GowerRows:
         """The same with row ``order[i]`` in place i."""
-        return self._laid_out(self.held[order], self.weights, self.n_jobs)
+        return self._in_tiles(self.held[order], self.weights, self.n_jobs)
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         """Of rows of the table, by their numbers, to all: (b, n)."""

@@ -159,7 +159,7 @@ def _euclidean(X: Floats, first: Integers, second: Integers, n_jobs: int | None)
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPairs:
+class SampledPairs:
     """Distances of drawn pairs, given and mapped: one batch a row."""
 
     given: Floats  # (BATCHES, b)
@@ -170,7 +170,7 @@ class DrawnPairs:
         return self.given.size
 
 
-def drawn_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: Any = None) -> DrawnPairs:
+def sampled_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: Any = None) -> SampledPairs:
     """At least ``n_pairs`` pairs of different rows, each equally likely.
 
     They are drawn one by one where both sides can tell the distance of a single pair. Otherwise rows are
@@ -190,7 +190,7 @@ def drawn_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: An
     else:
         sides = [_from_rows(side, drawn[:, 0], partners) for side in (X, Z)]
     given, mapped = (distances.reshape(BATCHES, -1) for distances in sides)
-    return DrawnPairs(given, mapped)
+    return SampledPairs(given, mapped)
 
 
 def _single(side: DistanceRows, first: Integers, second: Integers) -> Floats:
@@ -213,7 +213,7 @@ def _from_rows(side: DistanceRows, rows: Integers, partners: Integers) -> Floats
 # How differently random walks over a graph spread from two rows.
 
 
-class Walks:
+class DiffusionDistances:
     """``(sum_l (P^t_il - P^t_jl)^2 / phi_l)^1/2`` for the walk P = D^-1/2 S D^1/2, phi = D / sum D.
 
     ``walk`` is S, symmetric. They are distances of a Gram matrix, that of the rows of ``P^t`` over the root
@@ -222,7 +222,7 @@ class Walks:
 
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> there = Walks(csr_array(np.array([[0.75, 0.25], [0.25, 0.75]])), np.ones(2), 1)
+    >>> there = DiffusionDistances(csr_array(np.array([[0.75, 0.25], [0.25, 0.75]])), np.ones(2), 1)
     >>> there.rows(np.array([0])).tolist()
     [[0.0, 1.0]]
     """
@@ -242,7 +242,7 @@ class Walks:
         distances[np.arange(len(numbers)), numbers] = 0.0
         return distances
 
-    def of_steps(self, near: Integers, shares: Floats) -> Floats:
+    def of_new(self, near: Integers, shares: Floats) -> Floats:
         """Of new rows to all: (b, n). Their first steps lead to rows ``near`` (b, k), by ``shares`` of 1."""
         starts, columns = np.zeros((len(self._roots), len(near))), np.arange(len(near))
         np.add.at(starts, (near, columns[:, None]), shares * self._roots[near])  # a list may be filled up

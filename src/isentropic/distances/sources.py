@@ -215,13 +215,13 @@ def _in_unit(X: Floats, metric: Metric) -> tuple[Floats, int]:
     return X, degree * exponent
 
 
-def taken(side: DistanceRows, order: Integers) -> DistanceRows:
+def select_rows(side: DistanceRows, order: Integers) -> DistanceRows:
     """The same distances with row ``order[i]`` in place i: rows in another order, or some of them."""
     if isinstance(side.rows, Points):
         points = Points.of(side.rows.data[order], side.rows.n_jobs)
         return DistanceRows(len(order), points, side.name, exponent=side.exponent)
     if isinstance(side.rows, GowerRows):
-        rows = side.rows.taken(order)
+        rows = side.rows.select(order)
         return DistanceRows(len(order), rows, side.name, rows.pairs)
     given = side.rows
 

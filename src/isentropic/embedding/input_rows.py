@@ -27,7 +27,7 @@ from ..distances import (
     hashes_of,
     is_gower,
     same_rows,
-    warn_of_strangers,
+    warn_of_disjoint_rows,
 )
 
 
@@ -124,7 +124,7 @@ def _in_units(estimator, X: np.ndarray, metric: Metric, fitting: bool) -> np.nda
     units = estimator._units if fitting else estimator._map.data.units
     rows: np.ndarray = units.rows(X, metric)
     if fitting:
-        warn_of_strangers(rows, metric)
+        warn_of_disjoint_rows(rows, metric)
     return rows
 
 

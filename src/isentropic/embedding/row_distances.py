@@ -16,8 +16,8 @@ from .._core.values import MOST_STEPS, Diffusion, Geodesic, GraphMetric, Knn, Ne
 from ..affinities import checked_heat, heat_walk, heat_width, step_weights
 from ..distances import (
     EUCLIDEAN,
+    DiffusionDistances,
     Metric,
-    Walks,
     condensed_distances,
     distances_between,
     is_gower,
@@ -27,7 +27,7 @@ from ..distances import (
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.pairs.degrees import paired_distances
-from ..neighbors import RowIndex, as_rule, entry_lists, graph_of_rows, warn_of_isolated
+from ..neighbors import RowIndex, as_rule, graph_of_rows, query_edges, warn_of_isolated
 from ..objectives import AllPairs, DrawnPairs
 from ..quality import kendall_tau
 
@@ -59,7 +59,7 @@ class OverGraph(ABC):
         """Of new rows, each by itself, to all of the graph: (b, n)."""
 
     def _entries(self, X: np.ndarray, rule: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-        entries = entry_lists(X, self._index, self.graph, rule, n_jobs=n_jobs)
+        entries = query_edges(X, self._index, self.graph, rule, n_jobs=n_jobs)
         warn_of_isolated(entries.isolated, len(X))
         return entries.indices, entries.distances
 
@@ -90,7 +90,7 @@ class _Spreads(OverGraph):
             self._rule = replace(self._rule, k=self._rule.k + 1)
         self._width = heat_width(graph, metric.sigma)
         walk, degrees, self._shares = heat_walk(graph, self._width, metric.alpha)
-        self._walks = Walks(walk, degrees, metric.t)
+        self._walks = DiffusionDistances(walk, degrees, metric.t)
 
     def condensed(self, n_jobs: int | None) -> np.ndarray:
         n = self.graph.n_rows
@@ -102,7 +102,7 @@ class _Spreads(OverGraph):
     def of_new(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
         near, distances = self._entries(X, self._rule, n_jobs)
         weights = step_weights(distances, self._width)[0] * self._shares[near]
-        return self._walks.of_steps(near, weights / np.cumsum(weights, axis=1)[:, -1:])
+        return self._walks.of_new(near, weights / np.cumsum(weights, axis=1)[:, -1:])
 
 
 _KINDS: dict[type, type[OverGraph]] = {Geodesic: _Ways, Diffusion: _Spreads}

@@ -11,7 +11,7 @@ from .._core.values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.growing_paths import halved_paths, repaired_paths, wave_orders
 from ..kernels.paths import LANES
-from ..linalg import laid_out
+from ..linalg import flat_entries
 from .shortest_paths import _Numbered, _Seeds, from_rows
 
 # ---- What became of a graph: edges that left it, and the nodes at which others came --------------
@@ -124,7 +124,7 @@ class PairSequence:
         if out is None:
             self._distances = np.empty(n * (n - 1) // 2) if self._distances is None else self._distances
             out = self._distances
-        entries, row_starts = laid_out(out, n)
+        entries, row_starts = flat_entries(out, n)
         numbered = _in_order(_Numbered._permuted(graph, self.rows))
         for block in row_blocks(len(self.rows), "shortest paths", size=self._size):
             inner = _from_node(numbered, block.start)

@@ -23,7 +23,7 @@ from .scaling import (
     additive_constant,
     classical_scaling,
     euclidean_defect,
-    laid_out,
+    flat_entries,
     positive_scaling,
     residual_variance,
     unexplained,

@@ -155,7 +155,7 @@ _OF_LARGEST = 1e-8  # of the largest eigenvalue: a residual below it is an eigen
 _FLOOR = 1e-13  # of the largest eigenvalue: no residual falls below rounding
 
 
-class NotSettled(Exception):
+class NotConverged(Exception):
     """The iteration ended before its residuals were small."""
 
 
@@ -168,7 +168,7 @@ def block_eigenpairs(
     ``error`` of a vector, below that times the gap to the next value (or rounding, where the gap is as
     small); the others are Ritz pairs, a start for a matrix near
     this one. A pass is one call of ``times``: from near vectors 3 to 6, from random ones 6 to 10. Raises
-    :class:`NotSettled` after 96 passes.
+    :class:`NotConverged` after 96 passes.
 
     >>> import numpy as np
     >>> A = np.diag(np.arange(100.0) ** 3)
@@ -185,14 +185,14 @@ def block_eigenpairs(
                 values, turn = _ritz(basis, products)
                 vectors, images = basis @ turn[:, :width], products @ turn[:, :width]
                 residuals = np.linalg.norm(images[:, :count] - vectors[:, :count] * values[:count], axis=0)
-                if _settled(values, residuals, error):
+                if _converged(values, residuals, error):
                     return values[:width], vectors
                 if basis.shape[1] + width > len(start):
                     break
                 block = _orthogonal(products[:, -width:], basis)
                 basis, products = np.hstack([basis, block]), np.hstack([products, times(block)])
             start = vectors
-    raise NotSettled
+    raise NotConverged
 
 
 def _ritz(basis: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -202,7 +202,7 @@ def _ritz(basis: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return values[::-1], turn[:, ::-1]
 
 
-def _settled(values: np.ndarray, residuals: np.ndarray, error: float) -> bool:
+def _converged(values: np.ndarray, residuals: np.ndarray, error: float) -> bool:
     size = float(np.abs(values).max())
     if size == 0:
         return True
@@ -244,7 +244,7 @@ def eigengap(values: np.ndarray, count: int) -> float:
     return float(max(1 - last / following, 0.0)) if following > 0 else 0.0
 
 
-def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
+def count_separating_coordinates(values: np.ndarray, n_components: int, *, size: float) -> int:
     """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
 
     Theirs are the eigenvalues, smallest first, before the last gap of more than a hundredfold (eigengap), and
@@ -253,7 +253,7 @@ def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
     Of a Laplacian: its eigenvalue is the mean squared gap of neighbours, by their weights, so that it says
     itself how still they stand; along a strip of any length the second is at most four times the first.
 
-    >>> separating(np.array([0.3, 0.5, 0.6]), 2, size=1.0)
+    >>> count_separating_coordinates(np.array([0.3, 0.5, 0.6]), 2, size=1.0)
     0
     """
     least = max(_ZERO * size, np.finfo(float).tiny)
@@ -261,16 +261,16 @@ def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
     gaps = np.flatnonzero(floored[1:] > _FAR_BELOW * floored[:-1])
     zeros = np.count_nonzero(values[:n_components] <= least)
     count = max(int(gaps[-1]) + 1 if len(gaps) else 0, int(zeros))
-    return told(count, n_components)
+    return warn_of_separation(count, n_components)
 
 
-def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
+def count_still_coordinates(Z: np.ndarray, pattern: csr_array) -> int:
     """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
 
     Those along which nearly all rows that an entry of the pattern joins are at one place, compared with rows
     that fill the coordinate evenly. Of local sums and tangents, whose eigenvalues do not say it
-    (:func:`separating`): they measure how a coordinate bends, and a sheet that is long, or flat, has small
-    ones though its neighbours are apart.
+    (:func:`count_separating_coordinates`): they measure how a coordinate bends, and a sheet that is long, or
+    flat, has small ones though its neighbours are apart.
     """
     pairs = coo_array(pattern)
     heads, tails = pairs.coords
@@ -279,10 +279,10 @@ def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
         return 0
     share = pattern.nnz / len(Z) ** 2
     still = np.quantile(gaps, _MOST, axis=0) <= _STILL * share * np.sqrt((Z**2).mean(axis=0))
-    return told(int(np.count_nonzero(still)), Z.shape[1])
+    return warn_of_separation(int(np.count_nonzero(still)), Z.shape[1])
 
 
-def told(count: int, n_components: int) -> int:
+def warn_of_separation(count: int, n_components: int) -> int:
     """The number of coordinates that only separate groups, with the warning if there are some."""
     if count:
         what = "coordinate only separates" if count == 1 else "coordinates only separate"

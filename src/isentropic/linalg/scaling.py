@@ -44,7 +44,7 @@ from ..kernels.rows.projections import project_squared
 from .eigen import (
     DENSE,
     SEED,
-    NotSettled,
+    NotConverged,
     block_eigenpairs,
     eigenpairs_by_rank,
     fixed_signs,
@@ -75,12 +75,12 @@ class Scaling:
 
     def place(self, distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """Gower's out-of-sample formula (Nyström's, for inner products) of distances to the references."""
-        distances = lifted(distances, getattr(self, "constant", None) or 0.0)  # older files have none
+        distances = add_constant(distances, getattr(self, "constant", None) or 0.0)  # older files have none
         with threads(n_jobs):
             return project_squared(np.ascontiguousarray(distances), self.means, self.projection)
 
 
-def lifted(distances: np.ndarray, constant: float) -> np.ndarray:
+def add_constant(distances: np.ndarray, constant: float) -> np.ndarray:
     """The roots of ``d (d + 2 c)``, whose squares are those of ``d + c`` without the constant ``c^2``."""
     return distances if constant == 0 else np.sqrt(distances * (distances + 2 * constant))
 
@@ -99,7 +99,7 @@ def classical_scaling(
     """
     distances, n = checked_distances(distances), require_count("n", n)
     n_components = require_count("n_components", n_components)
-    entries = laid_out(distances, n)
+    entries = flat_entries(distances, n)
     checked_jobs(n_jobs)
     with threads(n_jobs if n > WORTH_THREADS else 1):
         means = _mean_squares(entries, n)
@@ -122,7 +122,7 @@ def warm_scaling(
     Beside the scaling, vectors (n, 8 or more) to start the next one with. From such a start it takes 4 to 6
     readings of the distances, where the iteration of a single vector takes 20.
     """
-    entries = laid_out(distances, n)
+    entries = flat_entries(distances, n)
     width = COLUMNS * -(-(n_components + _GUARDS) // COLUMNS)
     if start is None:
         start = np.random.default_rng(0).uniform(-1, 1, (n, width))
@@ -136,7 +136,7 @@ def warm_scaling(
     try:
         with threads(n_jobs if n > WORTH_THREADS else 1):
             values, vectors = block_eigenpairs(_centred(product), start, n_components, error=error)
-    except NotSettled:
+    except NotConverged:
         return classical_scaling(distances, n, n_components, n_jobs=n_jobs), start
     pairs = values[:n_components], fixed_signs(vectors[:, :n_components])
     return _scaled(distances, _mean_squares(entries, n), n_components, pairs, n_jobs), vectors
@@ -185,7 +185,7 @@ def _scaled(
     return Scaling(values, embedding, projection, means, defect)
 
 
-def laid_out(distances: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def flat_entries(distances: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The entries, flat, and where each row starts: kernels walk them without looking at their length."""
     if distances.shape == (n, n) and n > 1 and distances.strides[1] == distances.itemsize:
         stride = distances.strides[0] // distances.itemsize  # rows may be parts of longer ones
@@ -229,7 +229,7 @@ def _defect_bounds(distances: np.ndarray, means: np.ndarray, values: np.ndarray)
     unit = np.sqrt(largest)  # of distance: fourth powers of others may overflow
     means, values = means / largest, values / largest
     trace = 0.5 * float(means.sum())
-    fourth = 2.0 * float(fourth_power_sums(*laid_out(distances, n), unit).sum())
+    fourth = 2.0 * float(fourth_power_sums(*flat_entries(distances, n), unit).sum())
     squares = 0.25 * (fourth - 2.0 * n * float(means @ means) + float(means.sum()) ** 2)
     known = float(np.abs(values[values < 0]).sum())
     s = trace - float(values.sum())
@@ -258,7 +258,7 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
     from scipy.spatial.distance import squareform
 
     distances = checked_distances(distances)
-    laid_out(distances, require_count("n", n))
+    flat_entries(distances, require_count("n", n))
     require_memory(32 * n * n, f"The whole spectrum of {n:,} rows", "Take a sample of them.")
     squared = (squareform(distances, checks=False) if distances.ndim == 1 else distances) ** 2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
@@ -272,7 +272,7 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
 def residual_variance(distances: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> float:
     """``1 - corr(d, d')^2`` over all pairs, d' the distances between the rows of ``Z``. ``O(n^2)`` time."""
     Z = as_numbers("Z", Z)
-    entries = laid_out(checked_distances(distances), len(Z))
+    entries = flat_entries(checked_distances(distances), len(Z))
     with threads(n_jobs):
         given, mapped, mixed = combined_comoments(comoments(*entries, np.ascontiguousarray(Z.T)))
     return unexplained(given, mapped, mixed)
@@ -310,7 +310,7 @@ def additive_constant(distances: np.ndarray, n: int, *, n_jobs: int | None = Non
     1.0
     """
     distances = checked_distances(distances)
-    laid_out(distances, require_count("n", n))
+    flat_entries(distances, require_count("n", n))
     checked_jobs(n_jobs)
     largest = float(distances.max(initial=0.0))
     if n < 3 or largest == 0:
@@ -324,7 +324,7 @@ def additive_constant(distances: np.ndarray, n: int, *, n_jobs: int | None = Non
 def _least(distances: np.ndarray, n: int) -> float:
     constant, last, far = 0.0, np.zeros(n), True
     while True:
-        last = _lowest(lifted(distances, constant), n, last, _COARSE if far else _FINE)
+        last = _lowest(add_constant(distances, constant), n, last, _COARSE if far else _FINE)
         once, twice = (last @ _gram(entries, last) for entries in (np.sqrt(distances), distances))
         root = float(np.sqrt(max(4 * once**2 - 2 * twice, 0.0)) - 2 * once)
         if root <= constant * (1 + _SETTLED) and not far:
@@ -334,7 +334,7 @@ def _least(distances: np.ndarray, n: int) -> float:
 
 def _gram(entries: np.ndarray, x: np.ndarray) -> np.ndarray:
     """``-1/2 H (D ∘ D) H x`` for the triangle of D."""
-    product = squared_times(*laid_out(entries, len(x)), x - x.mean())
+    product = squared_times(*flat_entries(entries, len(x)), x - x.mean())
     return -0.5 * (product - product.mean())
 
 
@@ -377,7 +377,7 @@ def positive_scaling(
             "of the eigenvalues is negative: the map shows the constant more than the distances.",
             IsentropicWarning,
         )
-    found = classical_scaling(lifted(distances, constant), n, n_components, n_jobs=n_jobs)
+    found = classical_scaling(add_constant(distances, constant), n, n_components, n_jobs=n_jobs)
     values, lift = found.eigenvalues, constant**2 / 2
     there = found.projection.any(axis=0)
     stretch = np.sqrt(np.divide(values + lift, values, out=np.zeros_like(values), where=there))

@@ -2,26 +2,26 @@
 
 from .graphs import (
     POLICIES,
-    Entries,
+    QueryEdges,
+    apply_disconnected_policy,
     as_rule,
     checked_policy,
     checked_table,
     component_labels,
-    conformal_entries,
     conformal_graph,
+    conformal_query_edges,
     directed_lists,
     directed_within,
     distance_graph,
-    entry_lists,
     first_neighbors,
+    graph_of_lists,
     graph_of_rows,
     joined_graph,
-    listed_graph,
-    repaired,
+    query_edges,
     subgraph,
     union,
+    warn_of_components,
     warn_of_isolated,
-    warn_of_parts,
 )
 from .index import RowIndex, lists_in_rows
 from .search import (

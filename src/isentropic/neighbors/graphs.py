@@ -102,7 +102,7 @@ def graph_of_rows(
     if isinstance(rule, Radius | Percentile):
         return joined_graph(X, directed_within(X, rule, metric, n_jobs), rule.kind, **options)
     found = searched_neighbors(X, rule, metric=metric, random_state=random_state, n_jobs=n_jobs)
-    return listed_graph(X, found, **options)
+    return graph_of_lists(X, found, **options)
 
 
 def _measured_rule(neighbors: int | NeighborRule) -> Knn | Radius | Percentile:
@@ -196,7 +196,7 @@ def first_neighbors(found: Neighbors, k: int) -> Neighbors:
     return replace(found, indices=found.indices[:, :k], distances=found.distances[:, :k])
 
 
-def listed_graph(
+def graph_of_lists(
     X: np.ndarray,
     found: Neighbors,
     *,
@@ -228,7 +228,7 @@ def joined_graph(
     # An affinity of 0 is kept, but joins nothing.
     components = component_labels(indptr, indices, weights > 0 if average else None)
     graph = NeighborGraph(indptr, indices, weights, kind, components, exact=exact, recall=recall)
-    return repaired(graph, X, on_disconnected, metric=metric, n_jobs=n_jobs)
+    return apply_disconnected_policy(graph, X, on_disconnected, metric=metric, n_jobs=n_jobs)
 
 
 # ---- Connected components, and what to do about more than one ------------------------------------
@@ -272,7 +272,7 @@ def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:
                    components=np.zeros(len(rows), np.int32))  # fmt: skip
 
 
-def repaired(
+def apply_disconnected_policy(
     graph: NeighborGraph, X: np.ndarray, policy, *, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> NeighborGraph:
     """Apply the policy for a graph in several parts; a connected graph comes back as it is."""
@@ -304,7 +304,7 @@ def repaired(
 _UNKNOWN = "how the parts lie to each other in the map means nothing"
 
 
-def warn_of_parts(components: np.ndarray, what: str = _UNKNOWN) -> None:
+def warn_of_components(components: np.ndarray, what: str = _UNKNOWN) -> None:
     """Say that a map of a graph in parts does not know how they lie to each other."""
     if components.max() > 0:
         hint = "Take more neighbours" + (", or map each part by itself" if what == _UNKNOWN else "")
@@ -334,7 +334,7 @@ def _with_edges(graph: NeighborGraph, pairs: np.ndarray, lengths: np.ndarray) ->
 # ---- Where new rows enter the neighbour graph of fitted rows -------------------------------------
 
 
-class Entries(NamedTuple):
+class QueryEdges(NamedTuple):
     """Where new rows enter a graph: lists of the same length, filled up with row 0 at infinite distance."""
 
     indices: np.ndarray  # (b, k) rows of the graph
@@ -342,14 +342,14 @@ class Entries(NamedTuple):
     isolated: int = 0  # new rows that the rule gives no neighbour: each enters by its nearest row
 
 
-def entry_lists(
+def query_edges(
     queries: np.ndarray,
     fitted: RowIndex,
     graph: NeighborGraph,
     rule: NeighborRule,
     *,
     n_jobs: int | None = None,
-) -> Entries:
+) -> QueryEdges:
     """Neighbours of new rows among the fitted ones, by the rule of their graph; each row by itself.
 
     Lists within a radius may be as long as there are fitted rows: ask for blocks of new rows.
@@ -358,8 +358,8 @@ def entry_lists(
         return _entries_in_radius(queries, fitted.data, rule, fitted.metric, n_jobs)
     k = min(rule.k, len(fitted.data))
     if isinstance(rule, Knn) and not graph.exact and fitted.metric in EUCLIDEAN:
-        return Entries(*search_graph(queries, fitted.data, graph, k, n_jobs=n_jobs))
-    return Entries(*fitted.nearest(queries, k, n_jobs=n_jobs))
+        return QueryEdges(*search_graph(queries, fitted.data, graph, k, n_jobs=n_jobs))
+    return QueryEdges(*fitted.nearest(queries, k, n_jobs=n_jobs))
 
 
 def warn_of_isolated(isolated: int, n_rows: int) -> None:
@@ -372,7 +372,7 @@ def warn_of_isolated(isolated: int, n_rows: int) -> None:
         )
 
 
-def _entries_in_radius(queries, data, rule, metric, n_jobs) -> Entries:
+def _entries_in_radius(queries, data, rule, metric, n_jobs) -> QueryEdges:
     lists: list[tuple[np.ndarray, np.ndarray]] = []
     isolated = 0
     for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
@@ -384,7 +384,7 @@ def _entries_in_radius(queries, data, rule, metric, n_jobs) -> Entries:
                 isolated += 1
                 near = np.array([row.argmin()])
             lists.append((near, row[near]))
-    return Entries(*_filled(lists), isolated)
+    return QueryEdges(*_filled(lists), isolated)
 
 
 def _own_radius(row: np.ndarray, p: float) -> float:
@@ -431,7 +431,7 @@ def _floored(scales: np.ndarray) -> np.ndarray:
     return np.where(scales > 0, scales, positive.min() if len(positive) else 1.0)
 
 
-def conformal_entries(entries: Entries, scales: np.ndarray) -> Entries:
+def conformal_query_edges(entries: QueryEdges, scales: np.ndarray) -> QueryEdges:
     """New rows enter by edges measured alike: ``scales`` are those of the rows of the graph."""
     there = np.isfinite(entries.distances)
     # one after the other: lists are as long as the longest of the batch, and its zeros must not change a bit

@@ -174,7 +174,7 @@ def can_descend(metric: Metric) -> bool:
     return is_gower(metric) or (isinstance(metric, str) and metric in _KINDS)
 
 
-def descended(X: np.ndarray, k: int, metric: Metric, seed: int, n_jobs: int | None) -> np.ndarray:
+def improve_by_descent(X: np.ndarray, k: int, metric: Metric, seed: int, n_jobs: int | None) -> np.ndarray:
     """``k`` or more rows that are probably nearest to each row of ``X``; -1 for none.
 
     Trees begin the lists, then rows are offered the neighbours of their neighbours, until few are new.
@@ -313,7 +313,7 @@ def approximate_neighbors(
 
 
 def _descended(X, k, metric, seed, n_jobs):
-    return _measured(X, descended(X, k, metric, seed, n_jobs), k, metric, n_jobs)
+    return _measured(X, improve_by_descent(X, k, metric, seed, n_jobs), k, metric, n_jobs)
 
 
 def _among_distinct(X, distinct, k, metric, seed, n_jobs):

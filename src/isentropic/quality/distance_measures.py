@@ -15,7 +15,7 @@ from .._core.errors import UndefinedMeasureError, message, require_count, requir
 from .._core.runtime import generator
 from .._core.values import Floats
 from ..distances import Metric, in_data_units
-from ..distances.pairwise_blocks import FEWEST, drawn_pairs
+from ..distances.pairwise_blocks import FEWEST, sampled_pairs
 from .inputs import both_sides
 from .measures import Measure
 from .pairwise import finite_measures, pair_measures
@@ -249,5 +249,5 @@ def shepard_pairs(
         upper = np.triu_indices(given.n, 1)
         every = np.arange(given.n)
         return ShepardPairs(given.rows(every)[upper], mapped.rows(every)[upper])
-    sample = drawn_pairs(given, mapped, max(n_pairs, FEWEST), random_state)
+    sample = sampled_pairs(given, mapped, max(n_pairs, FEWEST), random_state)
     return ShepardPairs(sample.given.ravel()[:n_pairs], sample.mapped.ravel()[:n_pairs])

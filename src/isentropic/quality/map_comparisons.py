@@ -12,7 +12,7 @@ import numpy as np
 from .._core.errors import require, require_count
 from .._core.runtime import generator
 from .._core.values import DistanceRows, Floats, Integers
-from ..distances import Metric, scaled_distance_rows, taken
+from ..distances import Metric, scaled_distance_rows, select_rows
 from ..distances.sources import Points
 from .inputs import both_sides
 from .measures import OF_RANKS, Measure, kinds, plotted_curves, verdict_measures
@@ -110,7 +110,7 @@ def compare_quality(
     sides = (given, one, two)
     first, second = _measured(sides, order[:count], ks, n_jobs)
     without = [
-        _measured([taken(side, retained) for side in sides], rows, ks, n_jobs)
+        _measured([select_rows(side, retained) for side in sides], rows, ks, n_jobs)
         for retained, rows in _parts(order, count)
     ]
     differences = {}
@@ -152,7 +152,7 @@ def jackknife_measures(
     count = min(given.n, _ROWS, max(_TAU_ROWS // 2, 4 * _ROWS * _ROWS // given.n))
     found = []
     for retained, rows in _parts(order, count):
-        sums = rank_sums(taken(given, retained), taken(mapped, retained), ks, rows, n_jobs=n_jobs)
+        sums = rank_sums(select_rows(given, retained), select_rows(mapped, retained), ks, rows, n_jobs=n_jobs)
         found.append(Curves.of(sums).values(verdict_measures(*OF_RANKS), ks))
     values = {name: np.array([one[name] for one in found]) for name in found[0]}
     tau = _tau_without(given, mapped, order[:_TAU_ROWS], n_jobs)
@@ -166,7 +166,7 @@ def jackknife_half_width(without: Any) -> float:
 
 def _tau_without(X: DistanceRows, Z: DistanceRows, order: Integers, n_jobs: int | None) -> Floats:
     everyone = np.arange(len(order))
-    D, E = (taken(side, order).rows(everyone) for side in (X, Z))
+    D, E = (select_rows(side, order).rows(everyone) for side in (X, Z))
     found = []
     for left in range(_GROUPS):
         retained = np.flatnonzero(everyone % _GROUPS != left)
@@ -276,7 +276,7 @@ def baseline(
     observed = Curves.of(rank_sums(given, mapped, ks, rows, n_jobs=n_jobs))
     shuffled = []
     for _ in range(n_permutations):
-        other = taken(mapped, random.permutation(given.n))
+        other = select_rows(mapped, random.permutation(given.n))
         shuffled.append(Curves.of(rank_sums(given, other, ks, rows, n_jobs=n_jobs)))
     names = [kind.name for kind in plotted_curves()]
     return Baseline(

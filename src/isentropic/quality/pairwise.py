@@ -17,7 +17,7 @@ from .._core.errors import UndefinedMeasureError, message, require
 from .._core.runtime import memory_budget, require_memory
 from .._core.values import DistanceRows, Floats, Integers
 from ..distances import all_equal, later_distances, store_distances
-from ..distances.pairwise_blocks import ENOUGH, DrawnPairs, drawn_pairs
+from ..distances.pairwise_blocks import ENOUGH, SampledPairs, sampled_pairs
 from ..kernels._jit import threads
 from ..kernels.distances import euclidean as kernels
 from ..linalg import ROOM
@@ -61,7 +61,7 @@ def pair_measures(
     if n_pairs is None:
         return _defined(_of_all(names, X, Z, n_jobs))
     while True:
-        sample = drawn_pairs(X, Z, n_pairs, random_state)
+        sample = sampled_pairs(X, Z, n_pairs, random_state)
         found = _defined(_of_sampled_pairs(names, sample, X, Z, n_jobs))
         widths = [_width(measure) for measure in found.values() if measure.range == _WITHIN_1]
         excess = max(widths, default=0.0) / WIDTH
@@ -206,7 +206,7 @@ def _compared_pairs(X: DistanceRows, Z: DistanceRows, with_sums: bool, n_jobs: i
 
 
 def _of_sampled_pairs(
-    names: Sequence[str], sample: DrawnPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
+    names: Sequence[str], sample: SampledPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
 ) -> tuple[dict[str, Measure], _Found]:
     overall, *batches = _found_in(names, sample, common_exponents(X, Z), n_jobs)
     found, n_pairs = {}, X.n * (X.n - 1) // 2
@@ -223,7 +223,7 @@ def _of_sampled_pairs(
 
 
 def _found_in(
-    names: Sequence[str], sample: DrawnPairs, exponents: tuple[int, int], n_jobs: int | None
+    names: Sequence[str], sample: SampledPairs, exponents: tuple[int, int], n_jobs: int | None
 ) -> list[_Found]:
     """Results of all sampled pairs, then of each batch."""
     given, mapped = sample.given, sample.mapped

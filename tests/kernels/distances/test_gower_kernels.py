@@ -16,7 +16,7 @@ def plain(x, y, weights):
     return np.minimum(np.abs(x - y), weights)[both].sum() / weights[both].sum()
 
 
-def laid_out(X):
+def in_tiles(X):
     tiles = np.zeros((-(-len(X) // TILE), X.shape[1], TILE))
     for i, row in enumerate(X):
         tiles[i // TILE, :, i % TILE] = row
@@ -29,7 +29,7 @@ def test_rows_and_pairs(share, rng):
     X = rng.uniform(0, 2, size=(TILE + 3, 4))
     X[:, 2] = rng.integers(0, 3, size=len(X)) * weights[2]
     X[rng.random(X.shape) < share] = np.nan
-    tiles, holed = laid_out(X)
+    tiles, holed = in_tiles(X)
     out, pairs = np.empty((3, len(X))), np.empty(len(X))
     gower_rows(X[:3], tiles, weights, holed, 2, out)
     assert_allclose(out, [[plain(x, y, weights) for y in X] for x in X[:3]], atol=1e-15)
@@ -40,5 +40,5 @@ def test_rows_and_pairs(share, rng):
 def test_rows_without_a_common_column_are_as_far_as_can_be():
     X = np.array([[0.2, np.nan], [np.nan, 0.4]])
     out = np.empty((2, 2))
-    gower_rows(X, laid_out(X)[0], np.ones(2), np.array([True, True]), 1, out)
+    gower_rows(X, in_tiles(X)[0], np.ones(2), np.array([True, True]), 1, out)
     assert out.tolist() == [[0.0, 1.0], [1.0, 0.0]]

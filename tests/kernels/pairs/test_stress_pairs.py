@@ -28,7 +28,7 @@ def all_pairs(rng, n):
     return AllPairs(n, condensed(distances(X))), list(combinations(range(n), 2))
 
 
-def drawn_pairs(rng, n, shifts=(1, 4, 5)):
+def sampled_pairs(rng, n, shifts=(1, 4, 5)):
     """Drawn pairs, and which rows of the table each of them is of."""
     D, order = distances(rng.normal(size=(n, 4))), rng.permutation(n)
     pairs = [(order[i], order[(i + s) % n]) for s in shifts for i in range(n)]
@@ -36,7 +36,7 @@ def drawn_pairs(rng, n, shifts=(1, 4, 5)):
     return DrawnPairs(order, np.array(shifts), given), pairs
 
 
-KINDS = {"all": all_pairs, "drawn": drawn_pairs}
+KINDS = {"all": all_pairs, "drawn": sampled_pairs}
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 

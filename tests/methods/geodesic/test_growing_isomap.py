@@ -217,7 +217,7 @@ def test_aligned_maps_keep_old_rows_in_place_and_place_new_ones_there():
 def test_lists_found_in_the_graph_are_those_of_the_search():
     X = np.array([[i % 11, i // 11 % 9] for i in range(150)], float)  # ties, and duplicates
     found = nearest_neighbors(X, Knn(5))
-    graph = isentropic.neighbors.listed_graph(X, found)
+    graph = isentropic.neighbors.graph_of_lists(X, found)
     again = lists_of_graph(X, graph, 5)
     assert_array_equal(again.indices, found.indices)
     assert_array_equal(again.distances, found.distances)

@@ -10,7 +10,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from assertions import assert_same_up_to_sign
 from isentropic import LLE, DisconnectedGraphWarning, IsentropicWarning, datasets, neighbor_graph
 from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
-from isentropic.linalg.eigen import separating
+from isentropic.linalg.eigen import count_separating_coordinates
 from isentropic.methods.local.neighborhoods import Neighborhoods
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X
@@ -78,7 +78,7 @@ def test_a_long_sheet_is_not_said_to_be_in_groups():
 def test_coordinates_far_below_the_next_eigenvalue_are_counted(values, count):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        assert separating(np.array(values), 2, size=1.0) == count
+        assert count_separating_coordinates(np.array(values), 2, size=1.0) == count
     assert len(told) == (count > 0)
     assert all(f"{count} of 2 coordinate" in str(one.message) for one in told)
 

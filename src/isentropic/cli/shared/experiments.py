@@ -157,7 +157,7 @@ def run_and_write(
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:
     from datetime import UTC, datetime
 
-    from ..._core.files import atomic_write, written_together
+    from ..._core.files import atomic_write, write_together
     from ...experiments.findings.rankings import RANK_COLUMNS, rank_rows
     from ...experiments.findings.results import COLUMNS, as_rows
     from ...report import tables_page
@@ -175,7 +175,7 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
     ranks = rank_rows([ranking for chapter in chapters for ranking in chapter.rankings])
     for output in (asked.page, asked.numbers, asked.ranks):  # what came there meanwhile is kept, too
         require_replaceable(output, force=asked.force)
-    with written_together():
+    with write_together():
         _write_csv(asked.numbers.path, COLUMNS, numbers, raw_text=asked.raw_text)
         if ranks:
             _write_csv(asked.ranks.path, RANK_COLUMNS, ranks, raw_text=asked.raw_text)

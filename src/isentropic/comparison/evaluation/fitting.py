@@ -16,7 +16,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from ..._core.arguments import as_numbers
 from ..._core.errors import InvalidInputError
-from ..._core.runtime import held_memory, row_blocks
+from ..._core.runtime import row_blocks, used_memory
 from ..._core.values import Floats, Integers
 from ...distances import Metric
 from ...neighbors import class_votes, nearest_among
@@ -81,7 +81,7 @@ def _peak_from_now() -> int | None:
     """Reset the memory peak of this process; bytes held now, or None where the system cannot."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # Linux
-        return held_memory()
+        return used_memory()
     return None
 
 

@@ -16,7 +16,7 @@ from ...geodesics import from_neighbors, from_rows
 from ...kernels._jit import threads
 from ...kernels.rows.projections import through_neighbors
 from ...linalg import Scaling
-from ...neighbors import Entries, RowIndex, conformal_entries, entry_lists, warn_of_isolated
+from ...neighbors import QueryEdges, RowIndex, conformal_query_edges, query_edges, warn_of_isolated
 from ..training_data import Part, TrainingData
 
 _ROWS = 256  # new rows whose distances to all rows of the graph are held together
@@ -84,7 +84,7 @@ class GeodesicMap(Part):
         G[np.isinf(G)] = self.unreachable
         return G
 
-    def _paths(self, edges: Entries, n_jobs: int | None) -> np.ndarray:
+    def _paths(self, edges: QueryEdges, n_jobs: int | None) -> np.ndarray:
         if self.landmarks is None:
             return from_neighbors(self.graph, edges.indices, edges.distances, n_jobs=n_jobs)
         G = np.empty((len(edges.indices), len(self.landmarks)))
@@ -108,10 +108,10 @@ class NeighborEdges(Part):
     rule: Annotated[Any, OneOf(Value(Knn), Value(Radius), Value(Percentile))]
     scales: Annotated[Any, Maybe(Array("g", above=0))] = None  # mean distance of a node to its neighbors
 
-    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> QueryEdges:
         """The edges of new rows."""
-        edges = entry_lists(X, paths.index, paths.graph, self.rule, n_jobs=n_jobs)
-        return edges if self.scales is None else conformal_entries(edges, self.scales)
+        edges = query_edges(X, paths.index, paths.graph, self.rule, n_jobs=n_jobs)
+        return edges if self.scales is None else conformal_query_edges(edges, self.scales)
 
 
 class NeighborGeodesicMap(GeodesicMap):

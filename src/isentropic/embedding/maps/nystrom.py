@@ -19,7 +19,7 @@ from ...affinities import InnerProduct, step_weights
 from ...distances import LARGEST, rows_per_block
 from ...kernels._jit import threads
 from ...kernels.rows.projections import project_centred
-from ...neighbors import Entries, entry_lists, warn_of_isolated
+from ...neighbors import QueryEdges, query_edges, warn_of_isolated
 from ..training_data import Part, TrainingData
 from .embedded_rows import EmbeddedRows
 
@@ -43,9 +43,9 @@ class GraphEdges(Part):
         """The training rows in the graph."""
         return self.query.rows
 
-    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[Entries, Any]:
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
         """Edges of new rows, and what comes to the exponents of their weights."""
-        return entry_lists(X, self.query.index, self.graph, self.rule, n_jobs=n_jobs), 0.0
+        return query_edges(X, self.query.index, self.graph, self.rule, n_jobs=n_jobs), 0.0
 
     def _require_sound(self) -> None:
         if not self.graph.is_distance:

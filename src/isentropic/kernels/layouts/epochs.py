@@ -152,8 +152,8 @@ def _pair_row(i, d, Z, memory, out, starts, others, amounts, halves, gradient, r
         gradient[c] = np.float32(0.0)
     for kind in range(len(amounts)):
         if amounts[kind] != 0.0:
-            _add_pair_gradient(i, d, Z, starts[i, kind], starts[i, kind + 1], others, amounts[kind], halves[kind],
-                    gradient)  # fmt: skip
+            _add_pair_gradient(i, d, Z, starts[i, kind], starts[i, kind + 1], others, amounts[kind],
+                               halves[kind], gradient)  # fmt: skip
     adam(i, d, Z, memory, out, gradient, rate)
 
 

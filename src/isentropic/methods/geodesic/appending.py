@@ -15,7 +15,7 @@ from ...embedding.input_rows import checked_rows, require_dense_rows
 from ...embedding.maps.geodesic import GeodesicMap
 from ...geodesics import GrowingPaths, PairSequence, grown_rows
 from ...linalg import rotation
-from ...neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
+from ...neighbors import appended_lists, graph_of_lists, lists_of_graph, use_approximate
 from .geodesic_scaling import ScaledPaths, is_in_parts, warm_map
 
 _VECTORS = 8  # of the last map, that the next one starts from
@@ -92,7 +92,7 @@ def appended_graph(
     if lists is None:
         lists = lists_of_graph(paths.data.X, paths.graph, paths.edges.rule.k, metric=metric, n_jobs=n_jobs)
     lists = appended_lists(table, lists, metric=metric, n_jobs=n_jobs)
-    graph = listed_graph(table, lists, metric=metric, on_disconnected=policy, n_jobs=n_jobs)
+    graph = graph_of_lists(table, lists, metric=metric, on_disconnected=policy, n_jobs=n_jobs)
     return graph, lists
 
 

@@ -27,11 +27,11 @@ from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import GeodesicMap
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...neighbors import (
-    Entries,
+    QueryEdges,
     clipped_neighbors,
-    entry_lists,
     first_neighbors,
-    listed_graph,
+    graph_of_lists,
+    query_edges,
     searched_neighbors,
 )
 from ...selection import Selection, geometric, select
@@ -65,11 +65,11 @@ class PatchEdges(Part):
     floor: Annotated[float, Double(above=0)]  # of variances
     form: Annotated[str, Text("full", "low-rank")]  # of Gaussians
 
-    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> QueryEdges:
         """The edges of new rows."""
-        found = entry_lists(X, paths.index, paths.graph, Knn(self.neighbors.shape[1]), n_jobs=n_jobs)
+        found = query_edges(X, paths.index, paths.graph, Knn(self.neighbors.shape[1]), n_jobs=n_jobs)
         weights = self._patches.to_new(X, paths.nodes[found.indices], n_jobs=n_jobs)
-        return Entries(found.indices, weights)
+        return QueryEdges(found.indices, weights)
 
     @cached_property
     def _patches(self) -> Patches:
@@ -229,7 +229,7 @@ class EntropicIsomap(Embedder):
     ) -> tuple[np.ndarray, GeodesicMap, dict[str, Any]]:
         """The map of neighbor lists: patches, divergences on the edges of the graph, geodesics, scaling."""
         policy, n_jobs = self.on_disconnected, self.n_jobs
-        graph = listed_graph(data.X, knn, on_disconnected=policy, n_jobs=n_jobs)
+        graph = graph_of_lists(data.X, knn, on_disconnected=policy, n_jobs=n_jobs)
         patches = self._patches(data.X, knn, len(graph.indices) // 2, products)
         graph = reweighted(graph, partial(patches.weights, n_jobs=n_jobs))
         nodes, graph = embedded_component(graph, policy)

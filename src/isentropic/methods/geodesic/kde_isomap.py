@@ -25,7 +25,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import GeodesicMap
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
-from ...neighbors import Entries, directed_within, entry_lists, joined_graph
+from ...neighbors import QueryEdges, directed_within, joined_graph, query_edges
 from .geodesic_scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
@@ -51,15 +51,15 @@ class DensityEdges(Part):
     grid: Annotated[tuple[float, float, int], Tuple(Double(), Double(), Whole(2))]
     floors: Annotated[tuple[np.ndarray, np.ndarray], Tuple(Array("m", above=0), Array("m", above=0))]
 
-    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> QueryEdges:
         """The edges of new rows."""
-        found = entry_lists(X, paths.index, paths.graph, self.rule, n_jobs=n_jobs)
+        found = query_edges(X, paths.index, paths.graph, self.rule, n_jobs=n_jobs)
         listed = np.isfinite(found.distances)
         weights = np.full(listed.shape, np.inf)
         for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
             neighbors = paths.nodes[found.indices[block]]
             weights[block][listed[block]] = self._of_patches(X[block], neighbors, listed[block], n_jobs)
-        return Entries(found.indices, weights, found.isolated)
+        return QueryEdges(found.indices, weights, found.isolated)
 
     def between(self, heads: np.ndarray, tails: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Divergences between the patches of training rows."""

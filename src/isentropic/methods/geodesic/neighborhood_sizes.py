@@ -21,8 +21,8 @@ from ...neighbors import (
     checked_table,
     directed_within,
     first_neighbors,
+    graph_of_lists,
     joined_graph,
-    listed_graph,
     searched_neighbors,
     use_approximate,
 )
@@ -116,7 +116,7 @@ def _graphs(
     if isinstance(largest, Knn):
         lists = searched_neighbors(X, largest, metric=metric, random_state=random_state, n_jobs=n_jobs)
         for value in reversed(values):
-            yield listed_graph(X, first_neighbors(lists, value.k), **options)
+            yield graph_of_lists(X, first_neighbors(lists, value.k), **options)
         return
     edges = directed_within(X, largest, metric, n_jobs)
     for value in reversed(values):

@@ -18,7 +18,7 @@ from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_landmarks
 from ...embedding.maps.geodesic import GeodesicMap
 from ...embedding.training_data import NComponents, NJobs, Part, RowMetric, Unlabelled, labelled_training_data
-from ...neighbors import Entries, clipped_neighbors
+from ...neighbors import QueryEdges, clipped_neighbors
 from .geodesic_scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 
@@ -31,7 +31,7 @@ class ClassEdges(Part):
     measure: Annotated[Any, OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"))]
     k: Annotated[int, Whole(1)]
 
-    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> QueryEdges:
         """The edges of new rows; the classes of their nearest nodes vote."""
         k, index = min(self.k, len(self.nodes)), self._index
         plain = Added(np.zeros((self.classes.n_classes,) * 2))
@@ -39,7 +39,7 @@ class ClassEdges(Part):
         def vote(X: np.ndarray) -> np.ndarray:
             return index.classes[index.nearest(X, k, plain, None, n_jobs)[0]]
 
-        return Entries(*index.nearest(X, k, self.measure, self.classes.shares(X, n_jobs, vote), n_jobs))
+        return QueryEdges(*index.nearest(X, k, self.measure, self.classes.shares(X, n_jobs, vote), n_jobs))
 
     @cached_property
     def _index(self) -> ClassIndex:

@@ -24,7 +24,7 @@ from ...embedding.maps.barycentric import BarycentricMap
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...geodesics import all_pairs, from_rows
 from ...linalg import fixed_signs
-from ...linalg.eigen import eigengap, standing_still
+from ...linalg.eigen import count_still_coordinates, eigengap
 from ...objectives import Unfolding
 from ...optim import ConstrainedMinimum, augmented_lagrangian
 from .neighborhoods import (
@@ -230,7 +230,7 @@ class MVU(Embedder):
         found = augmented_lagrangian(problem, start, tol=self.tol, max_iter=self.max_iter)
         _warn_of_violation(found, self.tol)
         values, Z = _principal(problem.rows(found.point), d)
-        still = standing_still(Z[:, Z.any(axis=0)], _pattern(pairs, len(rows)))
+        still = count_still_coordinates(Z[:, Z.any(axis=0)], _pattern(pairs, len(rows)))
         new_rows = barycentric_map(data, replace(lists, fitted=rows), share, unit * Z, d, n_jobs)
         if distinct is not None:
             new_rows = _at_first_of_each(new_rows, rows, unit * Z, distinct)

@@ -19,8 +19,8 @@ from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, in
 from ...embedding.packed_components import operator_block, rows_of_parts, side_by_side
 from ...embedding.training_data import TrainingData
 from ...linalg import bottom_eigenpairs, bottom_squared_eigenpairs
-from ...linalg.eigen import eigengap, padded, standing_still
-from ...neighbors import component_labels, listed_graph, searched_neighbors, warn_of_parts
+from ...linalg.eigen import count_still_coordinates, eigengap, padded
+from ...neighbors import component_labels, graph_of_lists, searched_neighbors, warn_of_components
 
 _NUMBERS_AT_ONCE = 2**20  # in the blocks, or the differences, of some rows
 _NO_DISTANCES = "A graph in parts has no distances here that could be inflated."
@@ -63,10 +63,10 @@ def find_neighborhoods(
     if on_disconnected == "separate":
         n, k = found.indices.shape
         labels = component_labels(np.arange(0, n * k + 1, k), found.indices.ravel()).astype(np.int64)
-        warn_of_parts(labels, "each is mapped by itself, and how they lie side by side means nothing")
+        warn_of_components(labels, "each is mapped by itself, and how they lie side by side means nothing")
         near = found.indices.astype(np.int64)
         return Neighborhoods(np.arange(n), near, np.empty((0, 2), np.int64), labels)
-    graph = listed_graph(X, found, on_disconnected=on_disconnected, n_jobs=n_jobs)
+    graph = graph_of_lists(X, found, on_disconnected=on_disconnected, n_jobs=n_jobs)
     if on_disconnected != "largest":
         return Neighborhoods(np.arange(len(X)), found.indices.astype(np.int64), graph.bridges)
     fitted = np.flatnonzero(graph.components == 0)
@@ -127,7 +127,7 @@ def bottom_coordinates(
     results = {
         "eigenvalues_": padded(values[:count], n_components),
         "eigengap_": eigengap(values, count),
-        "n_separating_": standing_still(Z, blocks[0]),
+        "n_separating_": count_still_coordinates(Z, blocks[0]),
     }
     if len(members) > 1:
         wide = [np.pad(one, ((0, 0), (0, n_components - one.shape[1]))) for _, one in pairs]

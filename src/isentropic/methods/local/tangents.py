@@ -18,7 +18,7 @@ from ...embedding.maps.linear import padded
 from ...embedding.training_data import Part, TrainingData
 from ...linalg import eigenpairs_by_rank
 from ...linalg.centering import CentredRows
-from ...linalg.eigen import standing_still
+from ...linalg.eigen import count_still_coordinates
 from .neighborhoods import Neighborhoods
 
 RANK = 1e-6  # of the widest spread of a patch: what is below is rounding, of squares
@@ -165,7 +165,7 @@ def aligned_directions(X: np.ndarray, operator: csr_array, n_components: int) ->
         values, vectors = eigenpairs_by_rank(U.T @ (operator @ U), 0, count - 1)
         eigenvalues[:count] = values
         components = (vectors / spreads[:, None]).T @ axes * (np.sqrt(n) / centred.unit)
-        n_separating = standing_still(np.sqrt(n) * (U @ vectors), operator)
+        n_separating = count_still_coordinates(np.sqrt(n) * (U @ vectors), operator)
     if rank >= max(n - 1, 2):
         what = "the directions follow any function of these rows, and say nothing of new ones"
         warn(f"X has {n} rows and a rank of {rank}: {what}. Take more rows.", IsentropicWarning)

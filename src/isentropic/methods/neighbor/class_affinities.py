@@ -13,7 +13,7 @@ from ..._core.errors import DisconnectedGraphWarning
 from ..._core.runtime import require_memory, row_blocks
 from ..._core.values import Knn, NeighborGraph, Neighbors
 from ...affinities import checked_perplexity
-from ...neighbors import clipped_neighbors, first_neighbors, listed_graph, searched_neighbors
+from ...neighbors import clipped_neighbors, first_neighbors, graph_of_lists, searched_neighbors
 
 LOW_DIMENSIONAL = ("euclidean", "graph")  # what the weights of the map are made of
 _PERPLEXITY = 30.0  # or a third of the other rows, where there are fewer than 90
@@ -39,7 +39,7 @@ def plain_graph(
 ) -> tuple[Neighbors, NeighborGraph]:
     """Lists of so many neighbours by X alone, and the graph of the first k, bridged where in parts."""
     found = searched_neighbors(X, Knn(min(longest, len(X) - 1)), random_state=seed, n_jobs=n_jobs)
-    return found, listed_graph(X, first_neighbors(found, k), n_jobs=n_jobs)
+    return found, graph_of_lists(X, first_neighbors(found, k), n_jobs=n_jobs)
 
 
 def edges_of(graph: NeighborGraph) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +52,7 @@ def graph_of_map(Z: np.ndarray, k: int, n_jobs: int | None) -> tuple[Neighbors, 
     found = searched_neighbors(Z, Knn(k), n_jobs=n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        return found, listed_graph(Z, found, n_jobs=n_jobs)
+        return found, graph_of_lists(Z, found, n_jobs=n_jobs)
 
 
 def published_descent(

@@ -21,7 +21,7 @@ from ...embedding.row_distances import Distances
 from ...embedding.training_data import Part
 from ...kernels._jit import threads
 from ...kernels.rows.row_descent import FUZZY, optimize_rows
-from ...neighbors import component_labels, warn_of_parts
+from ...neighbors import component_labels, warn_of_components
 from ...objectives import FuzzyMoves
 from ...objectives.sampled_losses import SOFTENING
 from ...optim import batch_epochs
@@ -159,7 +159,7 @@ def class_fuzzy_graph(
         assert apart is not None
         heads = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
         W = class_intersection(W, classes.training.same(heads, W.indices.astype(np.int64)), apart)
-    warn_of_parts(component_labels(W.indptr, W.indices, W.data > 0))
+    warn_of_components(component_labels(W.indptr, W.indices, W.data > 0))
     return W
 
 

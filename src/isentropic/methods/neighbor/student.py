@@ -188,9 +188,8 @@ class StudentLayout(Part):
             if self.repulsion == "exact":
                 return optimize_rows(STUDENT, starts, self.Z, near, P, far, np.array([self.dof]))
             unit = np.sqrt(self.dof)
-            return (
-                optimize_rows(STUDENT_FIELD, starts / unit, self.Z / unit, near, P, far, self._field) * unit
-            )
+            found = optimize_rows(STUDENT_FIELD, starts / unit, self.Z / unit, near, P, far, self._field)
+            return found * unit
 
     @cached_property
     def _field(self) -> np.ndarray:

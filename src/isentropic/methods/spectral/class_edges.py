@@ -16,7 +16,7 @@ from ...embedding.class_model import ClassModel
 from ...embedding.maps.embedded_rows import EmbeddedRows
 from ...embedding.maps.nystrom import GraphEdges
 from ...embedding.training_data import Part, TrainingData
-from ...neighbors import Entries
+from ...neighbors import QueryEdges
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class NearestEdges(Part):
     def rows(self) -> np.ndarray:
         return self.query.rows
 
-    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[Entries, Any]:
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
         """Edges of new rows by their distances."""
-        return Entries(*self.query.index.nearest(X, self.k, n_jobs=n_jobs)), 0.0
+        return QueryEdges(*self.query.index.nearest(X, self.k, n_jobs=n_jobs)), 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,11 @@ class DissimilarEdges(Part):
     def rows(self) -> np.ndarray:
         return self.data.labelled
 
-    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[Entries, Any]:
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
         """Edges of new rows by their expected dissimilarities."""
         shares = self.classes.shares(X, n_jobs)
         near, values = self.classes.labelled_index.nearest(X, self.k, self.measure, shares, n_jobs)
-        return Entries(near, values), 0.0
+        return QueryEdges(near, values), 0.0
 
     def _require_sound(self) -> None:
         if self.data.metric != "euclidean" or self.data.X is None:
@@ -125,7 +125,7 @@ class DivergentEdges(GraphEdges):
     classes: Annotated[DivergentClasses, Sub(DivergentClasses)]
     factor: Annotated[float, Double(0)]  # of the divergences
 
-    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[Entries, Any]:
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
         """Edges of new rows, and expected divergences, which come to the exponents of their weights."""
         entries, _ = super().of_new(X, n_jobs)
         return entries, self.factor * self.classes.of_new(X, self.rows[entries.indices], n_jobs)

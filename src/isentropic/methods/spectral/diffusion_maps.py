@@ -14,7 +14,7 @@ from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import DistanceRows, Knn, NeighborGraph, NeighborRule
 from ...affinities import heat_walk, heat_width
-from ...distances import Walks
+from ...distances import DiffusionDistances
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import GraphEdges, GraphWalkMap
@@ -34,7 +34,7 @@ class DiffusionMap(GraphWalkMap):
     def distances(self) -> DistanceRows:
         """Diffusion distances of the rows in the graph."""
         walk, degrees, _ = heat_walk(self.edges.graph, self.width, self.alpha)
-        return Walks(walk, degrees, self.steps).source()
+        return DiffusionDistances(walk, degrees, self.steps).source()
 
 
 class DiffusionMaps(Embedder):

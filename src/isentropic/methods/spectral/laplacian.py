@@ -15,7 +15,7 @@ from ...affinities import checked_heat
 from ...embedding.maps.nystrom import ALTERNATES
 from ...linalg import eigenpairs_by_rank
 from ...linalg.centering import RANK
-from ...linalg.eigen import eigengap, padded, separating
+from ...linalg.eigen import count_separating_coordinates, eigengap, padded
 from ...neighbors import as_rule, graph_of_rows, subgraph
 
 
@@ -54,7 +54,7 @@ def spectrum_results(changes: np.ndarray, count: int, n_components: int, *, size
     """
     return {
         "eigenvalues_": padded(changes[:count], n_components),
-        "n_separating_": separating(changes, count, size=size),
+        "n_separating_": count_separating_coordinates(changes, count, size=size),
         "eigengap_": eigengap(changes, count),
     }
 
@@ -114,5 +114,5 @@ def locality_directions(
         values, vectors = eigenpairs_by_rank(np.eye(rank) - U.T @ (adjacency @ U), 0, last)
         eigenvalues[:count] = values[:count]
         components[:count] = (vectors[:, :count] / spreads[:rank, None]).T @ axes[:rank]
-        n_separating = separating(values, count, size=1.0)
+        n_separating = count_separating_coordinates(values, count, size=1.0)
     return Directions(centre, components, eigenvalues, rank, n_separating)

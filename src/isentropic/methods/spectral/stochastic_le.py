@@ -24,9 +24,9 @@ from ...embedding.packed_components import POLICIES, eigenvectors_of_parts, warn
 from ...embedding.training_data import NComponents, NJobs, Unlabelled, labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from ...neighbors import (
+    apply_disconnected_policy,
     component_labels,
     directed_lists,
-    repaired,
     searched_neighbors,
     subgraph,
     union,
@@ -218,7 +218,7 @@ def joined(
     graph = _of_edges(graph, values - values.min() <= _JOINS)
     if policy == "points":
         return graph, rows
-    graph = repaired(graph, X, policy, n_jobs=n_jobs)
+    graph = apply_disconnected_policy(graph, X, policy, n_jobs=n_jobs)
     if policy == "largest" and graph.n_components > 1:
         rows = np.flatnonzero(graph.components == 0)
         graph = subgraph(graph, rows)
