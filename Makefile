@@ -64,7 +64,7 @@ changes: .venv/installed-for-development
 NAME ?=
 benchmark: .venv/installed-for-development
 	@if [ -n "$(NAME)" ]; then $(BIN)/python -m benchmarks.$(NAME); \
-	else echo "Say make benchmark NAME=..., one of: $(filter-out runner page recovered report_answers table_changes __init__ %_data %_page %_program,$(basename $(notdir $(wildcard benchmarks/*.py))))."; fi
+	else echo "Say make benchmark NAME=..., one of: $(filter-out runner,$(basename $(notdir $(shell grep -l __main__ benchmarks/*.py))))."; fi
 
 .venv/installed: pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'isentropic needs Python 3.11 or later, this is ' + sys.version.split()[0] + '. Say: make PYTHON=python3.12')"

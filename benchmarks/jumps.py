@@ -28,6 +28,7 @@ from isentropic.quality import map_jumps
 from isentropic.quality.row_measures import JUMP
 
 from .guide_tables import into_guide, markdown, percent
+from .runner import answer_help
 
 DATA = Path(__file__).with_name("jumps.csv.gz")
 SIZES = (150, 400, 1_000)
@@ -237,4 +238,5 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    answer_help(__doc__)
     main(sys.argv[1:])

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .runner import _conditions, _day, _keep
+from .runner import _conditions, _day, _keep, answer_help
 
 MEMORY = "2G"
 _EVERY = 0.02  # seconds
@@ -130,4 +130,5 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    answer_help(__doc__, CASES)
     main(sys.argv[1:])

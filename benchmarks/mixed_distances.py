@@ -23,6 +23,8 @@ from isentropic.datasets import load
 from isentropic.distances import distances_between, in_units
 from isentropic.registry import make
 
+from .runner import answer_help
+
 MIXED = (
     "forbes",
     "cars93",
@@ -166,4 +168,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    answer_help(__doc__, least=1)
     main(Path(sys.argv[1]))

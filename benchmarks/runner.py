@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
@@ -92,8 +92,17 @@ def _peak() -> float:
     return size / (1024**2 if sys.platform == "darwin" else 1024)
 
 
+def answer_help(text: str | None, cases: Iterable[str] = (), *, least: int = 0) -> None:
+    """Print what a benchmark does and end, where ``--help`` or too few arguments are given."""
+    arguments = sys.argv[1:]
+    if {"-h", "--help"} & set(arguments) or len(arguments) < least:
+        print((text or "").strip(), *(["", "Cases:", *map(repr, cases)] if cases else []), sep="\n")
+        sys.exit(0 if len(arguments) >= least else 2)
+
+
 def run_cases(module: str, cases: dict[str, Case]) -> None:
     """Measure every case (or those named on the command line), print and keep each table."""
+    answer_help(sys.modules["__main__"].__doc__, cases)
     usual = [name for name, case in cases.items() if not case.only_by_name]
     for name in sys.argv[1:] or usual:
         case = cases[name]

@@ -31,6 +31,7 @@ from isentropic.quality.ranks.rank_curves import rnx_area
 from isentropic.registry import METHODS, Method
 
 from .planted import Planted, numbered, planted
+from .runner import answer_help
 from .verdict_rules import gathered, write_guide
 
 COMPARED = ("pca", "isomap", "t-sne", "umap", "lle", "laplacian-eigenmaps", "parameter-free-sdd")
@@ -195,4 +196,5 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    answer_help(__doc__)
     main(sys.argv[1:])
