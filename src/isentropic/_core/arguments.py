@@ -174,7 +174,7 @@ class Real(Parameter):
 
 
 class Choice(Parameter):
-    """One of some words."""
+    """One of several words."""
 
     def __init__(self, *options: str, optional: bool = False, hint: str = ""):
         self.options, self.optional, self.hint = options, optional, hint

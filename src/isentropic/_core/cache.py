@@ -35,7 +35,7 @@ _PROBE = b"\0" * 65_536  # a disk that is full takes an empty file
 
 @cache
 def cache_folder(given: str = "") -> Path | None:
-    """The first that works of: ``given``, the user's cache folder, a private one among the temporary ones.
+    """The first usable folder: ``given``, the user's cache folder, or a private temporary one.
 
     One that cannot be written to still counts if it holds something. None: there is no place at all.
     """
@@ -47,7 +47,7 @@ def cache_folder(given: str = "") -> Path | None:
 
 
 def read_cached(folder: Path, name: str) -> bytes | None:
-    """What was kept under a name; None if there is none, it is damaged, of another name or another user."""
+    """The data stored under a name; None if missing, damaged, or of another name or user."""
     try:
         with (folder / name).open("rb") as file:
             status = os.fstat(file.fileno())
@@ -78,13 +78,13 @@ def keep(folder: Path, name: str, data: bytes) -> None:
 
 
 def _digest(name: str, data: bytes) -> bytes:
-    """Of what is kept and of its name: a kernel under the name of another would be run with its arguments."""
+    """Digest of the data and their name: a kernel under a wrong name would run with wrong arguments."""
     return hashlib.sha256(name.encode() + b"\n" + data).digest()
 
 
 @cache
 def _prune(folder: Path) -> None:
-    """Once in a process that writes: remove what nobody has used for a month, of what is named as ours."""
+    """Remove our files that nobody has used for a month, once in a process that writes."""
     oldest = time.time() - _KEPT_DAYS * _DAY
     with suppress(OSError):
         for path in (*folder.glob(f"*{SUFFIX}"), *folder.glob(f".*{SUFFIX}.*.tmp")):
@@ -110,7 +110,7 @@ def _places(given: str) -> Iterator[Path]:
 
 
 def _of_user() -> Path:
-    """Where the system wants caches, in a home that exists: none is made up."""
+    """The cache folder of the system, in a home that exists; None without one."""
     home = Path.home().resolve(strict=True)
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "isentropic" / "Cache"
@@ -121,7 +121,7 @@ def _of_user() -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder, made if need be, is a true one of this user's that nobody else can write to."""
+    """Whether a folder, made if missing, belongs to this user and nobody else can write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.lstat()

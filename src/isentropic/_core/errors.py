@@ -99,7 +99,7 @@ class TimeBudgetWarning(IsentropicWarning):
 
 
 class StoredRunWarning(IsentropicWarning):
-    """A result that was kept does not hold what was written, and is computed again."""
+    """A stored result is damaged and is computed again."""
 
 
 def message(name: str, must_be: str, got: object, hint: str = "") -> str:
@@ -252,7 +252,7 @@ def _is_there(module: str) -> bool:
 
 
 def remedy(extra: str) -> str:
-    """What to type."""
+    """The command that installs an extra."""
     return f"pip install 'isentropic[{extra}]'"
 
 

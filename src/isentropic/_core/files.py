@@ -320,7 +320,7 @@ def is_text(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """A finite one that an array holds; truth values are none."""
+    """A finite number that an array can hold; truth values do not count."""
     return math.isfinite(value) if type(value) is float else _is_short(value)
 
 
@@ -338,27 +338,27 @@ def is_flag(value: Any) -> bool:
 
 
 def is_named(value: Any) -> bool:
-    """Anything with names."""
+    """An object."""
     return isinstance(value, dict)
 
 
 def maybe(check: Check) -> Check:
-    """Or null."""
+    """Allow null as well."""
     return lambda value: value is None or check(value)
 
 
 def several(check: Check, count: int | None = None) -> Check:
-    """A list, of ``count`` entries where it is given."""
+    """A list whose entries pass the check, of ``count`` entries if given."""
     return lambda value: isinstance(value, list) and count in (None, len(value)) and all(map(check, value))
 
 
 def named(check: Check) -> Check:
-    """Entries by name."""
+    """An object whose values pass the check."""
     return lambda value: isinstance(value, dict) and all(map(check, value.values()))
 
 
 def record(**checks: Check) -> Check:
-    """Exactly these fields."""
+    """An object with exactly these fields."""
 
     def fits(value: Any) -> bool:
         if not isinstance(value, dict) or set(value) != set(checks):

@@ -70,7 +70,7 @@ class SparseRows:
         return SparseRows(self.indptr.copy(), self.indices.copy(), self.data.copy(), self.m)
 
     def tocsr(self) -> Any:
-        """As ``scipy.sparse.csr_array``."""
+        """The rows as ``scipy.sparse.csr_array``."""
         from scipy.sparse import csr_array
 
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
@@ -86,7 +86,7 @@ class SparseRows:
             return sums[self.indptr[1:]] - sums[self.indptr[:-1]]
 
     def equals(self, others: SparseRows) -> np.ndarray:
-        """Of each row, whether it is the same as that of others in its place: (n,)."""
+        """Whether each row equals the row of ``others`` at the same position: (n,)."""
         same = np.diff(self.indptr) == np.diff(others.indptr)
         one, other = self[np.flatnonzero(same)], others[np.flatnonzero(same)]
         differ = (one.indices != other.indices) | (one.data != other.data)

@@ -18,7 +18,7 @@ from .state import Array, Each, Flag, Maybe, Number, OneOf, Starts, Text, Value,
 
 @dataclass(frozen=True, slots=True)
 class Dis1:
-    """Of classes: ``sqrt(1 - exp(-d^2 / beta))`` within one, ``exp(d^2 / 2 beta) - alpha`` between two.
+    """Dissimilarity ``sqrt(1 - exp(-d^2 / beta))`` within a class, ``exp(d^2 / 2 beta) - alpha`` between.
 
     ``beta="auto"`` is the mean squared distance. With ``alpha=0`` all rows of a class come before any other.
     """
@@ -29,21 +29,21 @@ class Dis1:
 
 @dataclass(frozen=True, slots=True)
 class Dis2:
-    """Of classes: ``d / psi`` within one, ``d`` between two."""
+    """Dissimilarity ``d / psi`` within a class, ``d`` between."""
 
     psi: Annotated[float, Number(1)] = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Dis3:
-    """Of classes: ``d`` within one, ``d + mu max d`` between two."""
+    """Dissimilarity ``d`` within a class, ``d + mu max d`` between."""
 
     mu: Annotated[float, Number(0, most=1)] = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Dis4:
-    """Of classes: ``d exp(v_i - v_j)`` within one, ``d`` between two; from i to j, not back.
+    """Dissimilarity ``d exp(v_i - v_j)`` within a class, ``d`` between; from i to j, not back.
 
     v is a ``column`` of X, by its number from 0, such as a time or a level; d is the distance by the others.
     """
@@ -53,7 +53,7 @@ class Dis4:
 
 @dataclass(frozen=True, slots=True)
 class ClassDivergence:
-    """Of classes: ``d + alpha s DE``, DE the divergence between the Gaussians of the classes.
+    """Dissimilarity ``d + alpha s DE``, DE the divergence between the Gaussians of the classes.
 
     ``scale="match"`` has the largest ``s DE`` equal the largest d; None adds nats to lengths, s = 1.
     """
@@ -320,7 +320,7 @@ Role = Literal["feature", "label", "target", "name", "ignored"]
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """What became of one column of the source, and why.
+    """How one column of the source was used, and why.
 
     Features alone make the distance between rows. Labels colour maps, stand in tooltips and take part in
     ``explain``; the column of role ``name`` names the rows.

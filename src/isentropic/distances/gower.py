@@ -44,7 +44,7 @@ def gower_of(metric: str | Gower, n_columns: int) -> Gower:
 
 
 def weights_of(metric: str | Gower, n_columns: int) -> np.ndarray:
-    """One for each column, the largest 1, in so few binary digits that no order of adding rounds them."""
+    """Weight of each column, the largest 1, in so few binary digits that sums are exact in any order."""
     given = gower_of(metric, n_columns).weights
     if given is None:
         return np.ones(n_columns)
@@ -54,7 +54,7 @@ def weights_of(metric: str | Gower, n_columns: int) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class GowerUnits:
-    """What the columns of fitted rows are measured by: ranges of numbers, and the levels that there are."""
+    """Units of the columns of fitted rows: ranges of numbers, and known levels."""
 
     low: Annotated[np.ndarray, Array("m")]  # (m,) least number of a column; 0 where there is none
     span: Annotated[np.ndarray, Array("m", least=0)]  # (m,) its range; 0 where it is constant
@@ -129,7 +129,7 @@ def in_units(X: np.ndarray, metric: Any) -> np.ndarray:
 
 
 def warn_of_disjoint_rows(rows: np.ndarray, metric: str | Gower) -> None:
-    """Say that some rows have no column in common, as far as few patterns of holes tell."""
+    """Warn of rows that have no column in common, judged by the first patterns of missing values."""
     holes = np.isnan(rows[:, weights_of(metric, rows.shape[1]) > 0])
     if not holes.any():
         return
@@ -173,15 +173,15 @@ class GowerRows:
         return self._in_tiles(self.held[order], self.weights, self.n_jobs)
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
-        """Of rows of the table, by their numbers, to all: (b, n)."""
+        """Distances of rows of the table, by their numbers, to all rows: (b, n)."""
         return self._to_all(self.held[numbers])
 
     def of_new(self, queries: np.ndarray) -> np.ndarray:
-        """Of other rows, in the same units, to all: (b, n)."""
+        """Distances of other rows, in the same units, to all rows: (b, n)."""
         return self._to_all(_weighed(queries, self.weights))
 
     def pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Of rows of the table to others, one by one."""
+        """Distances of single pairs of rows of the table."""
         out = np.empty(len(first))
         with threads(self._workers(len(first))):
             gower_pairs(self.held, first.astype(np.int64), second.astype(np.int64), self.weights, out)

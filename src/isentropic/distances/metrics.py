@@ -100,7 +100,7 @@ def asymmetry(D: np.ndarray) -> float:
 
 
 def checked_distance_rows(D: np.ndarray) -> np.ndarray:
-    """Refuse negative distances among given ones."""
+    """Refuse negative precomputed distances."""
     if D.min(initial=0.0) < 0:
         raise InvalidInputError(
             f"Negative values in data: distances must be at least 0, got {D.min():.4g}. "
@@ -122,7 +122,7 @@ _SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetr
 
 
 def rows_of(X: Floats, rows: Integers | slice, metric: Any) -> Floats:
-    """Some rows of a table; of distances that are given, those between these rows."""
+    """Some rows of a table, or of precomputed distances those between these rows."""
     if isinstance(metric, str) and metric == "precomputed" and X.ndim == 2:
         return np.ascontiguousarray(X[rows][:, rows])
     return X[rows]
@@ -140,7 +140,7 @@ def _in_unit(D: Floats) -> tuple[Floats, int]:
 
 @dataclass(frozen=True, slots=True)
 class DistanceMatrix:
-    """Distances that were checked as a whole when they were given."""
+    """Precomputed distances that were checked as a whole."""
 
     D: Floats  # (n, n)
 
@@ -201,7 +201,7 @@ def hashes_of(X: np.ndarray | SparseRows) -> np.ndarray:
 
 
 def same_rows(one: Any, other: Any) -> np.ndarray:
-    """Of each row, whether it has the values of that of the other table in its place: (n,)."""
+    """Whether each row equals the row of the other table at the same position: (n,)."""
     if isinstance(one, SparseRows):
         return one.equals(other)
     alike = (one == other) | ((one != one) & (other != other))  # a missing value is the same as another
@@ -236,7 +236,7 @@ def _grouped(X: np.ndarray | SparseRows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def are_all_equal(X: np.ndarray | SparseRows) -> bool:
-    """Whether a table repeats one row; told by its first and last in most cases."""
+    """Whether a table repeats one row; its first and last row decide in most cases."""
     if not same_rows(X[:1], X[-1:]).all():
         return False
     distinct = distinct_rows(X)
@@ -363,11 +363,11 @@ class SparseDirections:
         return cls(table, norms, SparseRows(indptr, indices, turned.data, len(X)), n_jobs)
 
     def __call__(self, numbers: Integers) -> Floats:
-        """Of rows of the table, by their numbers, to all: (b, n)."""
+        """Distances of rows of the table, by their numbers, to all rows: (b, n)."""
         return self._to_all(self.table[numbers], self.norms[numbers])
 
     def of_new(self, queries: SparseRows) -> Floats:
-        """Of other rows to all: (b, n)."""
+        """Distances of other rows to all rows: (b, n)."""
         return self._to_all(*_directed(queries, self.n_jobs))
 
     def _to_all(self, own: SparseRows, norms: Floats) -> Floats:
@@ -379,7 +379,7 @@ class SparseDirections:
         return out
 
     def pairs(self, first: Integers, second: Integers) -> Floats:
-        """Of rows of the table to others, one by one, in the bits of whole rows."""
+        """Distances of single pairs of rows of the table, with the bits of whole rows."""
         out, t = np.empty(len(first)), self.table
         with threads(self.n_jobs):
             sparse_pairs(t.indptr, t.indices, t.data, self.norms, first, second, _NONE, _ONE, out)

@@ -38,7 +38,7 @@ _BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
 
 
 def rows_per_block(n_columns: int) -> int:
-    """How many rows of ``n_columns`` doubles make a block."""
+    """Number of rows of ``n_columns`` doubles in a block."""
     return max(1, _BLOCK_BYTES // (8 * max(n_columns, 1)))
 
 
@@ -66,7 +66,7 @@ def distances_between(
 
 
 def distances_to(data: np.ndarray, metric: Metric, n_jobs: int | None) -> Callable[[np.ndarray], np.ndarray]:
-    """What gives :func:`distances_between` queries and ``data``, prepared once for many of them."""
+    """A function of queries that equals :func:`distances_between` them and ``data``, prepared once."""
     if isinstance(data, SparseRows):
         return SparseDirections.of(data, n_jobs).of_new
     if is_gower(metric):
@@ -118,7 +118,7 @@ _ROWS = 32  # of a batch, at least: one row says little about pairs of other row
 def pair_distances(
     X: Floats, metric: Metric, n_jobs: int | None = None
 ) -> Callable[[Integers, Integers], Floats] | None:
-    """What measures single pairs of rows of ``X``, or None for a metric that has only whole rows."""
+    """A function of single pairs of rows of ``X``, or None for a metric of whole rows only."""
     if isinstance(X, SparseRows):
         sparse = cache(lambda: SparseDirections.of(X, n_jobs))
         return lambda first, second: sparse().pairs(first, second)
@@ -160,7 +160,7 @@ def _euclidean(X: Floats, first: Integers, second: Integers, n_jobs: int | None)
 
 @dataclass(frozen=True, slots=True)
 class SampledPairs:
-    """Distances of drawn pairs, given and mapped: one batch a row."""
+    """Distances of sampled pairs in the data and on the map: one batch per row."""
 
     given: Floats  # (BATCHES, b)
     mapped: Floats
@@ -236,14 +236,14 @@ class DiffusionDistances:
         return DistanceRows(len(self._roots), self.rows, f"diffusion, t = {self._steps}")
 
     def rows(self, numbers: Integers) -> Floats:
-        """Of rows of the graph to all: (b, n)."""
+        """Distances of rows of the graph to all rows: (b, n)."""
         numbers = np.asarray(numbers, np.int64)
         distances = self._to_all(self._differing(self._starts(numbers), self._steps), self._lengths[numbers])
         distances[np.arange(len(numbers)), numbers] = 0.0
         return distances
 
     def of_new(self, near: Integers, shares: Floats) -> Floats:
-        """Of new rows to all: (b, n). Their first steps lead to rows ``near`` (b, k), by ``shares`` of 1."""
+        """Distances of new rows to all: (b, n). First steps lead to ``near`` (b, k), by ``shares`` of 1."""
         starts, columns = np.zeros((len(self._roots), len(near))), np.arange(len(near))
         np.add.at(starts, (near, columns[:, None]), shares * self._roots[near])  # a list may be filled up
         spread = self._differing(starts, self._steps - 1)
@@ -256,7 +256,7 @@ class DiffusionDistances:
 
     @cached_property
     def _lengths(self) -> Floats:
-        """The squared one of each row."""
+        """The squared norm of each row."""
         lengths = np.empty(len(self._roots))
         for block in row_blocks(len(lengths), "diffusion distances", size=rows_per_block(len(lengths))):
             spread = self._differing(self._starts(np.arange(block.start, block.stop)), self._steps)

@@ -185,7 +185,7 @@ def in_data_units(side: DistanceRows) -> DistanceRows:
 def scaled_distance_rows(
     X: Any, metric: Metric = "euclidean", *, name: str = "X", n_jobs: int | None = None
 ) -> DistanceRows:
-    """As :func:`distance_rows`, of data of any size: distances are in multiples of ``2**exponent``."""
+    """:func:`distance_rows` for data of any size: distances are in multiples of ``2**exponent``."""
     if isinstance(X, DistanceRows):
         return _of_caller(X)
     if is_sparse(X):
@@ -287,7 +287,7 @@ def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> Dist
 
 
 def measured_rows(X: Floats | SparseRows, metric: Metric, n_jobs: int | None) -> DistanceRows:
-    """Of a table that was checked, in the bits of :func:`~isentropic.distances.distances_between`."""
+    """Distances of a checked table, with the bits of :func:`~isentropic.distances.distances_between`."""
 
     if isinstance(X, SparseRows):
         sparse = SparseDirections.of(X, n_jobs)
@@ -308,7 +308,7 @@ def measured_rows(X: Floats | SparseRows, metric: Metric, n_jobs: int | None) ->
 
 
 def condensed_distances(X: Floats, metric: Metric, n_jobs: int | None) -> Floats:
-    """Of the rows of a table that was checked, or of a square matrix when precomputed. ``O(n^2 m)`` time."""
+    """Condensed distances of a checked table, or of a square precomputed matrix. ``O(n^2 m)`` time."""
     if metric == "precomputed":
         return squareform(X, checks=False)
     out = np.empty(len(X) * (len(X) - 1) // 2)

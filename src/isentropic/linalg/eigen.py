@@ -228,7 +228,7 @@ _ZERO = 1e-14  # of the size of the operator: what rounding leaves of an eigenva
 
 
 def padded(values: np.ndarray, count: int) -> np.ndarray:
-    """As many values as there are coordinates: 0 for those that so few rows do not have."""
+    """Eigenvalues padded with 0, where there are fewer than coordinates."""
     return np.concatenate([values, np.zeros(count - len(values))])
 
 
@@ -245,7 +245,7 @@ def eigengap(values: np.ndarray, count: int) -> float:
 
 
 def count_separating_coordinates(values: np.ndarray, n_components: int, *, size: float) -> int:
-    """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
+    """Count the coordinates that only separate groups of rows joined by few edges, and warn of them.
 
     Theirs are the eigenvalues, smallest first, before the last gap of more than a hundredfold (eigengap), and
     those that are 0 but for rounding. ``values`` has one more than there are coordinates, if there is one.
@@ -265,7 +265,7 @@ def count_separating_coordinates(values: np.ndarray, n_components: int, *, size:
 
 
 def count_still_coordinates(Z: np.ndarray, pattern: csr_array) -> int:
-    """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
+    """Count the coordinates that only separate groups of rows joined by few edges, and warn of them.
 
     Those along which nearly all rows that an entry of the pattern joins are at one place, compared with rows
     that fill the coordinate evenly. Of local sums and tangents, whose eigenvalues do not say it
@@ -283,7 +283,7 @@ def count_still_coordinates(Z: np.ndarray, pattern: csr_array) -> int:
 
 
 def warn_of_separation(count: int, n_components: int) -> int:
-    """The number of coordinates that only separate groups, with the warning if there are some."""
+    """Warn of coordinates that only separate groups of rows; returns their number."""
     if count:
         what = "coordinate only separates" if count == 1 else "coordinates only separate"
         warn(

@@ -37,7 +37,7 @@ class FactorModel:
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """What is known of z for each row: its mean and covariance, and the likelihood of the row."""
+    """Posterior of z for each row: its mean and covariance, and the likelihood of the row."""
 
     means: np.ndarray  # (n, d)
     covariances: np.ndarray  # (n, d, d)
@@ -86,7 +86,7 @@ def by_em(centred: CentredRows, n_components: int, n_jobs: int | None, still: fl
 
 
 def posterior(rows: np.ndarray, W: np.ndarray, noise: float, n_jobs: int | None) -> Posterior:
-    """Of z given what is known (is not NaN) of each row, by Woodbury: ``M = W_o' W_o + s I``, O(m d^2) a row.
+    """Posterior of z given the known values of each row, by Woodbury: ``M = W_o' W_o + s I``, O(m d^2) a row.
 
     A row has the same bits in any batch.
     """

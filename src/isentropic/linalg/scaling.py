@@ -81,7 +81,7 @@ class Scaling:
 
 
 def add_constant(distances: np.ndarray, constant: float) -> np.ndarray:
-    """The roots of ``d (d + 2 c)``, whose squares are those of ``d + c`` without the constant ``c^2``."""
+    """Distances with a constant added: ``sqrt(d (d + 2 c))``, whose squares are ``(d + c)^2 - c^2``."""
     return distances if constant == 0 else np.sqrt(distances * (distances + 2 * constant))
 
 
@@ -117,7 +117,7 @@ def warm_scaling(
     error: float = 1e-9,
     n_jobs: int | None = None,
 ) -> tuple[Scaling, np.ndarray]:
-    """As :func:`classical_scaling` up to the ``error``, by block Krylov iteration from vectors near.
+    """:func:`classical_scaling` up to the ``error``, by block Krylov iteration from nearby vectors.
 
     Beside the scaling, vectors (n, 8 or more) to start the next one with. From such a start it takes 4 to 6
     readings of the distances, where the iteration of a single vector takes 20.
@@ -186,7 +186,7 @@ def _scaled(
 
 
 def flat_entries(distances: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The entries, flat, and where each row starts: kernels walk them without looking at their length."""
+    """The entries as one flat array, and where each row starts: kernels never look at their length."""
     if distances.shape == (n, n) and n > 1 and distances.strides[1] == distances.itemsize:
         stride = distances.strides[0] // distances.itemsize  # rows may be parts of longer ones
         flat = as_strided(distances, ((n - 1) * stride + n,), (distances.itemsize,))

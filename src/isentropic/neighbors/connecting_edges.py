@@ -182,7 +182,7 @@ def shortest_bridges(
 
 
 def _representatives(X: np.ndarray, labels: np.ndarray, metric: Metric) -> np.ndarray:
-    """One row for all equal ones, where they are in the same part: an approximate graph may part them."""
+    """One row for all equal ones of the same component: an approximate graph may separate them."""
     everyone = np.arange(len(X))
     distinct = None if metric == "precomputed" else distinct_rows(X)
     if distinct is None:

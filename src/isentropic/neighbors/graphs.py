@@ -95,7 +95,7 @@ def graph_of_rows(
     random_state=None,
     n_jobs: int | None = None,
 ) -> NeighborGraph:
-    """As :func:`distance_graph`, of rows that were checked and are in the units of the metric."""
+    """:func:`distance_graph` for checked rows in the units of the metric."""
     rule = _measured_rule(neighbors)
     checked_policy(on_disconnected)
     options: dict[str, Any] = {"on_disconnected": on_disconnected, "metric": metric, "n_jobs": n_jobs}
@@ -238,7 +238,7 @@ POLICIES = ("bridge", "largest", "raise", "inflate")
 
 
 def checked_policy(policy) -> str:
-    """The name of a policy for a graph in parts."""
+    """The name of a policy for disconnected components."""
     name = policy
     if isinstance(policy, Inflate):
         name = "inflate"
@@ -275,7 +275,7 @@ def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:
 def apply_disconnected_policy(
     graph: NeighborGraph, X: np.ndarray, policy, *, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> NeighborGraph:
-    """Apply the policy for a graph in several parts; a connected graph comes back as it is."""
+    """Apply the policy for disconnected components; a connected graph is returned unchanged."""
     name = checked_policy(policy)
     if graph.n_components <= 1:
         return graph
@@ -305,7 +305,7 @@ _UNKNOWN = "how the parts lie to each other in the map means nothing"
 
 
 def warn_of_components(components: np.ndarray, what: str = _UNKNOWN) -> None:
-    """Say that a map of a graph in parts does not know how they lie to each other."""
+    """Warn that the relative position of disconnected components on a map is arbitrary."""
     if components.max() > 0:
         hint = "Take more neighbours" + (", or map each part by itself" if what == _UNKNOWN else "")
         warn(f"The neighbour graph is in {_parts(components)}: {what}. {hint}.", DisconnectedGraphWarning)
@@ -335,7 +335,7 @@ def _with_edges(graph: NeighborGraph, pairs: np.ndarray, lengths: np.ndarray) ->
 
 
 class QueryEdges(NamedTuple):
-    """Where new rows enter a graph: lists of the same length, filled up with row 0 at infinite distance."""
+    """Edges of new rows to a graph: lists of one length, padded with row 0 at infinite distance."""
 
     indices: np.ndarray  # (b, k) rows of the graph
     distances: np.ndarray  # (b, k) weights of the edges to them
@@ -350,7 +350,7 @@ def query_edges(
     *,
     n_jobs: int | None = None,
 ) -> QueryEdges:
-    """Neighbours of new rows among the fitted ones, by the rule of their graph; each row by itself.
+    """Neighbours of new rows among the fitted ones, by the rule of their graph, row by row.
 
     Lists within a radius may be as long as there are fitted rows: ask for blocks of new rows.
     """
@@ -363,7 +363,7 @@ def query_edges(
 
 
 def warn_of_isolated(isolated: int, n_rows: int) -> None:
-    """Say how many new rows have no neighbour by the rule of the graph."""
+    """Warn of new rows that have no neighbour by the rule of the graph."""
     if isolated:
         warn(
             f"{isolated} of {n_rows} new rows have no neighbour within the radius: each enters by its "
@@ -426,7 +426,7 @@ def conformal_graph(graph: NeighborGraph, k: int | None) -> tuple[NeighborGraph,
 
 
 def _floored(scales: np.ndarray) -> np.ndarray:
-    """Without zeros, by which nothing can be divided."""
+    """Scales with zeros replaced by the least positive one, so that they can divide."""
     positive = scales[scales > 0]
     return np.where(scales > 0, scales, positive.min() if len(positive) else 1.0)
 

@@ -73,7 +73,7 @@ class BoxTree:
 
 
 def worth_comparing(n: int, m: int) -> float:
-    """With how many rows a tree may compare a query until matrix products with all n cost less."""
+    """Number of rows that a tree may compare with a query before matrix products with all n cost less."""
     return n * (15 + 0.04 * m) / (10 + 0.6 * m)  # nanoseconds of either
 
 
@@ -100,7 +100,7 @@ def is_better_by_boxes(data: np.ndarray, *, by_features: bool) -> bool:
 
 
 def _compared(data: np.ndarray) -> tuple[float, float]:
-    """With how many rows a tree compares a query, and the share of queries with equally far neighbours.
+    """Number of rows that a tree compares with a query, and share of queries with tied neighbours.
 
     Judged by two samples. The share of the rows that a query is compared with falls with their number.
     """
@@ -111,7 +111,7 @@ def _compared(data: np.ndarray) -> tuple[float, float]:
 
 
 def _compared_share(data: np.ndarray, size: int) -> tuple[float, float]:
-    """With what share of a sample a row of it is compared, on average, and how often neighbours tie."""
+    """Mean share of a sample that a row of it is compared with, and how often neighbours tie."""
     sample = data[np.linspace(0, len(data) - 1, size).astype(np.int64)]
     selves = np.linspace(0, size - 1, _PROBES).astype(np.int64)
     indices, distances = np.empty((_PROBES, _PROBED), np.int32), np.empty((_PROBES, _PROBED))
@@ -250,7 +250,7 @@ class Products:
 
 
 def members_of(queries, different, nearest, distinct: Distinct, selves, k: int, n_jobs):
-    """Lists of ``k`` rows from lists of distinct ones, each of which stands for all rows like it."""
+    """Lists of ``k`` rows from lists of distinct ones, each of which represents all rows equal to it."""
     indices, distances = _empty_lists(len(queries), k)
     with threads(n_jobs):
         listed_members(queries, different, nearest, distinct.indptr, distinct.members, selves,

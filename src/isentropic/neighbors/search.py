@@ -74,7 +74,7 @@ def nearest_neighbors(
 def searched_neighbors(
     X: Any, rule: Knn, *, metric: Metric = "euclidean", random_state=None, n_jobs: int | None = None
 ) -> Neighbors:
-    """As :func:`nearest_neighbors`, of rows that were checked and are in the units of the metric."""
+    """:func:`nearest_neighbors` for checked rows in the units of the metric."""
     k = clipped_neighbors(rule.k, len(X) - 1)
     require_edge_memory(len(X) * k, "Take fewer neighbours.")
     if use_approximate(rule, X, metric):
@@ -135,7 +135,7 @@ def nearest_among(
 
 
 def class_votes(near: np.ndarray, n_classes: int) -> np.ndarray:
-    """How many of a row's neighbours are of each class, (b, c); ``near`` (b, k) are their classes.
+    """Number of neighbours of each class per row, (b, c); ``near`` (b, k) are their classes.
 
     ``argmax`` is the k-NN vote, with ties for the class that sorts first, as in scikit-learn.
 
@@ -219,7 +219,7 @@ def _forest(data, weights, by, seed):
 
 
 def _ways(length: int, *, early: bool = False) -> tuple[int, int]:
-    """How many neighbours of a row are followed, and how many rows that it is a neighbour of."""
+    """Number of neighbours of a row to follow, and of rows that it is a neighbour of."""
     width = min(length, 8 + length // 2)
     if early:  # lists that the trees began are not worth more
         width = (2 * width + 2) // 3
@@ -357,7 +357,7 @@ def _measured(X, candidates, k, metric, n_jobs):
 
 
 def _measured_by_pairs(X, candidates, k, metric, indices, distances, n_jobs):
-    """As below, for a metric that measures single pairs at no loss."""
+    """:func:`_measured_one_by_one` for a metric that measures single pairs at no loss."""
     measure = pair_distances(X, metric, n_jobs)
     for block in row_blocks(len(X), "neighbours", size=8192):
         others = np.sort(candidates[block], axis=1)  # of equally far ones, the first by index is the nearer

@@ -53,7 +53,7 @@ Contribution = Callable[..., Mapping[str, Measure]]
 
 
 def contributions() -> list[Contribution]:
-    """Those of pairs of rows, then every other source of the table, once."""
+    """Functions that contribute measures: those of pairs of rows, then every other source of the table."""
     named = dict.fromkeys(kind.source for kind in kinds() if ":" in kind.source)
     targets = (source.split(":") for source in named)
     return [distance_measures, *(getattr(import_module(module), name) for module, name in targets)]
@@ -198,7 +198,7 @@ def _points(quality: Quality) -> dict[str, Measure]:
 
 
 def _summaries(found: RankSums, curves: Curves) -> dict[str, Measure]:
-    """What sums up a curve; with an interval unless exact."""
+    """Measures that summarize a curve, with an interval unless exact."""
     borders = np.array([curves.k_max]) if found.exact else plausible_borders(found, curves)
     errors = {} if found.exact else summary_errors(found, curves, borders)
     between = f" (of all rows between {borders[0]} and {borders[-1]}, at 95%)" if len(borders) > 1 else ""

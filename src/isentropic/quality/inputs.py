@@ -60,7 +60,7 @@ def interval(
 def mean_interval(
     row_values: Floats, n_rows: int, least: float = -math.inf, greatest: float = math.inf
 ) -> tuple[float, float]:
-    """95% interval of the mean over ``n_rows`` rows, from the values of rows drawn without replacement."""
+    """95% interval of the mean over ``n_rows`` rows, from the values of rows sampled without replacement."""
     from scipy.stats import t
 
     n_sampled = len(row_values)
@@ -83,7 +83,7 @@ def wilson(share: float, count: float) -> tuple[float, float]:
 
 
 def share_interval(share: float, n_sampled: int, n_rows: int) -> tuple[float, float]:
-    """The same of rows drawn without replacement, which count for more the more of all they are."""
+    """The 95% interval of a share of rows that are sampled without replacement."""
     return (share, share) if n_sampled == n_rows else wilson(share, n_sampled / (1 - n_sampled / n_rows))
 
 

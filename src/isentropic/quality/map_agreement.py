@@ -22,7 +22,7 @@ from ..tables.class_labels import Names, matched_names, row_names
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Movement:
-    """What became of the rows that two maps share; shares are of the width of the first map."""
+    """Movement of the rows that two maps share, as shares of the width of the first map."""
 
     rows_before: Integers  # (s,) of the first map
     rows: Integers  # (s,) of the second map, the same rows
@@ -33,7 +33,7 @@ class Movement:
 
     @property
     def shares(self) -> Floats:
-        """How far each of the shared rows moved, as a share of the width."""
+        """Distance that each shared row moved, as a share of the width."""
         return self.distances / self.width if self.width else np.zeros_like(self.distances)
 
     @property
@@ -48,7 +48,7 @@ class Movement:
 
 
 def aligned_distance(previous: Any, current: Any) -> Movement:
-    """How far each row moved from one map to the next, after the second is turned and moved onto the first.
+    """Distance that each row moved between two maps, after the second is aligned with the first.
 
     ``|z_i R + t - z'_i|`` with the rotation or mirroring R and the shift t of the least sum of squares over
     the rows that both maps have; sizes are kept. ``O(n d^2)`` time.
@@ -125,7 +125,7 @@ def _common_rows(
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
-    """How much of the neighbourhoods of one group two maps share, on average."""
+    """Mean share of neighbourhoods of one group that two maps have in common."""
 
     name: Any
     n_rows: int
@@ -134,7 +134,7 @@ class GroupAgreement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapAgreement:
-    """What two maps of the same rows have in common.
+    """Neighbourhoods and positions that two maps of the same rows have in common.
 
     A row that moved far together with its neighbours agrees; one that changed its neighbours does not,
     however little it moved. ``moved`` is what remains between the maps after one was turned, mirrored,
@@ -148,7 +148,7 @@ class MapAgreement:
 
     @property
     def mean(self) -> float:
-        """Of the shares: 1 for equal neighbourhoods."""
+        """Mean of the shares: 1 for equal neighbourhoods."""
         return float(self.shares.mean())
 
     @property

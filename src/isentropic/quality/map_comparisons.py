@@ -54,7 +54,7 @@ class QualityComparison:
         return "second" if low > 0 else "first"
 
     def summary(self) -> pd.DataFrame:
-        """One line a measure: both values, the difference, its interval, and which map is better."""
+        """Table with one line per measure: both values, the difference, its interval, and the better map."""
         import pandas as pd
 
         rows = {
@@ -202,7 +202,7 @@ def _values(found: RankSums, ks: tuple[int, ...]) -> dict[str, float]:
 
 
 def _half_width(without: np.ndarray) -> float:
-    """Of the 95% interval by the jackknife, from the values with one group of rows left out."""
+    """Half-width of the 95% interval by the jackknife, from the values with one group of rows left out."""
     from scipy.stats import t
 
     groups = len(without)

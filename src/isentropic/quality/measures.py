@@ -116,12 +116,12 @@ def kinds(*sources: str) -> list[MeasureSpec]:
 
 
 def plotted_curves() -> list[MeasureSpec]:
-    """The curves that are drawn for every k, and held against chance."""
+    """Curves that are plotted for every k and compared with chance."""
     return [kind for kind in kinds("curve") if kind.legend]
 
 
 def verdict_measures(*sources: str) -> list[MeasureSpec]:
-    """What a comparison holds against chance, other rows and other seeds."""
+    """Measures that a comparison tests against chance, other rows and other seeds."""
     return [kind for kind in kinds(*sources) if kind.in_verdict]
 
 

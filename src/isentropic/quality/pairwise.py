@@ -80,7 +80,7 @@ def pair_groups(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[Callable[[], dict[str, Measure]], Callable[[], dict[str, Measure]]]:
-    """The same for two groups that may be undefined each by itself, from one sum over all pairs if it can be.
+    """:func:`pair_measures` of two groups, each of which may be undefined, in one pass if possible.
 
     If ``draw``, both are of sampled pairs. If not, the stresses are exact, and so are the correlations unless
     memory is short.
@@ -98,7 +98,7 @@ def pair_groups(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What some pairs say, as far as the measures asked for need it."""
+    """Results over some pairs, as far as the requested measures need them."""
 
     order: RankComparison | None
     sums: PairSums | None
@@ -250,7 +250,7 @@ _EQUAL = 1e-13  # a spread this small, relative to the distances, is rounding
 
 @dataclass(frozen=True, slots=True)
 class PairSums:
-    """Sums over pairs with the given distance ``d`` and the mapped one ``z``, each in a unit of its own.
+    """Sums over pairs of the data distance ``d`` and the map distance ``z``, each in its own unit.
 
     The gap is in the larger of the two units. ``rest`` and ``rest_z`` are the sums of ``(d - t z)^2`` and
     ``(d - t z) z`` for some ``t`` near the best scale: next to a perfect map, sums of squares alone would
@@ -323,7 +323,7 @@ def times_power(value: float, exponent: int) -> float:
 
 
 def common_exponents(X: DistanceRows, Z: DistanceRows) -> tuple[int, int]:
-    """Those of the units of both sides; zeros are in that of the other side."""
+    """Exponents of the units of both sides; a side of zeros takes the unit of the other."""
     exponents = X.exponent, Z.exponent
     if exponents[0] == exponents[1]:
         return exponents
@@ -333,13 +333,13 @@ def common_exponents(X: DistanceRows, Z: DistanceRows) -> tuple[int, int]:
 
 
 def common_shifts(exponents: tuple[int, int]) -> tuple[float, float]:
-    """What brings the distances of both sides to the larger of their units: one of the two is 1."""
+    """Factors that bring both sides to the larger of their units: one of the two is 1."""
     largest = max(exponents)
     return math.ldexp(1.0, exponents[0] - largest), math.ldexp(1.0, exponents[1] - largest)
 
 
 def join_sums(table: Floats, exponents: tuple[int, int] = (0, 0)) -> PairSums:
-    """One value from the sums over many rows of pairs (columns as in ``kernels.pairs``)."""
+    """Combine the sums over many rows of pairs (columns as in ``kernels.distances.euclidean``)."""
     table = table[table[:, kernels.COUNT] > 0]
     counts = table[:, kernels.COUNT]
     n_pairs = counts.sum()
@@ -411,7 +411,7 @@ def _add_sums(
 
 
 def _sammon_unit(exponents: tuple[int, int]) -> float:
-    """What makes distances in the data that have a unit of their own about 1: terms are squares over them."""
+    """Factor that makes data distances in their own unit about 1: terms are squares divided by them."""
     return 2.0**-ROOM if exponents[0] not in (0, exponents[1]) else 1.0
 
 

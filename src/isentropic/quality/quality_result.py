@@ -106,7 +106,7 @@ class Quality:
 
     @property
     def method(self) -> str:
-        """What was done, in words."""
+        """The method of computation, in words."""
         if self.exact:
             return f"exact: all {self.n:,} rows against all others"
         return (
@@ -137,7 +137,7 @@ class Quality:
         return found
 
     def _half_width(self, name: str, k: int) -> float:
-        """Of the interval at k: interpolated over ln k between the values of the grid."""
+        """Half-width of the interval at k, interpolated over ln k between the values of the grid."""
         widths = self.half_widths[name]
         return float(np.interp(np.log(k), np.log(self.grid[: len(widths)]), widths))
 

@@ -37,7 +37,7 @@ _FLAT = 0.5  # above it, p-values of rows that are placed better than by chance 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowTests:
-    """Of each tested row: how well its place on the map fits, and how many other places would as well."""
+    """Tests of rows: how well the position of each fits, and how many other positions fit as well."""
 
     rows: Integers  # (s,) row numbers, increasing
     reliability: Floats  # (s,) correlation of ranks of distances in the data and on the map; 1 perfect
@@ -171,7 +171,7 @@ _ROWS = 1_000  # "auto" moves: of more rows, as many are drawn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapJumps:
-    """Of each row that walked to a neighbour: how much its longest step exceeds an even one."""
+    """Jumps of a map: how much the longest step from a row to a neighbour exceeds an even one."""
 
     rows: Integers  # (s,) row numbers, increasing
     jumps: Floats  # (s,) the excess, in units of the reach of the row's neighbours on the map
@@ -180,7 +180,7 @@ class MapJumps:
 
     @property
     def torn(self) -> Integers:
-        """Rows that jump: by more than one and a half times the reach of their neighbours on the map."""
+        """Rows whose jump exceeds one and a half times the reach of their neighbours on the map."""
         return self.rows[self.jumps > JUMP]
 
 
@@ -256,7 +256,7 @@ def map_jumps(
 def _walk(
     place: Callable[[Floats], Any], X: Floats, rows: Integers, ends: Integers, n_steps: int, d: int
 ) -> Floats:
-    """Places (n_steps - 1, s, d) between the rows and their ends."""
+    """Mapped positions (n_steps - 1, s, d) between the rows and their ends."""
     shares = np.arange(1, n_steps)[:, None, None] / n_steps
     between = X[rows] + shares * (X[ends] - X[rows])
     mapped = np.asarray(place(between.reshape(-1, X.shape[1])), np.float64)
@@ -269,14 +269,14 @@ def _walk(
 
 
 def _in_unit(places: Floats, origin: Floats, exponent: int) -> Floats:
-    """Places on the map in its unit, from a place on it; as they are if that is 1."""
+    """Coordinates in the unit of the map, relative to an origin; unchanged if the unit is 1."""
     if exponent == 0:
         return places
     return np.ldexp(np.ldexp(places, -1) - np.ldexp(origin, -1), 1 - exponent)
 
 
 def _reaches(Z: Floats, k: int, n_jobs: int | None) -> Floats:
-    """Of each row: how far its neighbours on the map are, at least as far as those of most rows."""
+    """Distance of each row to its k-th neighbour on the map, at least the median one."""
     far = nearest_among(Z, Z, k, selves=np.arange(len(Z)), n_jobs=n_jobs)[1][:, -1]
     usual = float(np.median(far)) or float(np.ptp(Z, axis=0).max()) or 1.0
     return np.maximum(far, usual)
@@ -290,7 +290,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectionCheck:
-    """What the nearest rows in the data say of a selection."""
+    """A selection compared with the nearest rows in the data."""
 
     kept: float  # share of the nearest rows of the selected ones that are selected too
     chance: float  # what as many rows drawn at random would have
@@ -299,7 +299,7 @@ class SelectionCheck:
 
 
 def check_selection(neighbors: Neighbors | Any, rows: Any) -> SelectionCheck:
-    """Hold a selection against the nearest rows in the data. ``O(n k)``.
+    """Compare a selection with the nearest rows in the data. ``O(n k)``.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def check_selection(neighbors: Neighbors | Any, rows: Any) -> SelectionCheck:
 
 
 def corrected_selection(neighbors: Neighbors | Any, rows: Any) -> Integers:
-    """The selection with those who belong to it, and without strangers.
+    """The selection with the rows that belong to it, and without strangers.
 
     First rows that were left out are added, again and again until nobody is; then strangers leave, until
     there are none. Neither depends on an order of rows, and what leaves in the end calls nobody in: the

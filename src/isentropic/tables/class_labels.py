@@ -266,7 +266,7 @@ def class_names(series: pd.Series) -> tuple[str, ...]:
 
 
 def notice_of_minus_one(series: pd.Series | None, classes: tuple[str, ...]) -> None:
-    """Say that -1 is a class, where several others make it look like the mark of rows without one."""
+    """Warn that -1 is read as a class, where it may be meant as the mark of unlabelled rows."""
     if series is not None and "-1" in classes and len(classes) > 2:
         count = int((series.map(level_text, na_action="ignore") == "-1").sum())
         notice(

@@ -110,7 +110,7 @@ def find_set(name: str) -> FolderSet | None:
 
 
 def find_openml(word: str) -> FolderSet | None:
-    """The set that stands for an OpenML name or number, when its data are here."""
+    """The set for an OpenML name or number, if the folder has its data."""
     sets = [entry for entry in folder_sets() if entry.file is not None]
     named = [entry for entry in sets if entry.name == word]
     answering = [entry for entry in sets if entry.answers(word)]

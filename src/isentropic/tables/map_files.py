@@ -221,6 +221,6 @@ def _write_text(frame: pd.DataFrame, name: str, file: IO[bytes]) -> None:
 
 
 def quoting_of(cells: Iterable[object]) -> Literal[0, 2]:
-    """How the standard library quotes cells, so that each stays one: it leaves a carriage return bare."""
+    """Quoting for the standard library's writer, which leaves a carriage return unquoted."""
     is_bare = any("\r" in cell for cell in cells if isinstance(cell, str))
     return csv.QUOTE_NONNUMERIC if is_bare else csv.QUOTE_MINIMAL

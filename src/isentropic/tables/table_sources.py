@@ -151,7 +151,7 @@ _PREFIX = re.compile(r"(?P<prefix>[A-Za-z]{2,}):(?P<name>.*)", re.DOTALL)  # not
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One set at hand. ``source`` is what :func:`load` takes; features are counted before encoding."""
+    """One available set. :func:`load` takes its ``source``; features are counted before encoding."""
 
     source: str
     n_samples: int

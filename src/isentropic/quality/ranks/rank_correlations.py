@@ -38,7 +38,7 @@ class RankedList:
 
 @dataclass(frozen=True, slots=True)
 class RankComparison:
-    """What two lists of ``n`` entries have in common by order."""
+    """Order statistics of two lists of ``n`` entries."""
 
     n: int
     discordant: int  # pairs of entries in opposite order

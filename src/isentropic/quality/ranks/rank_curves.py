@@ -116,7 +116,7 @@ class Curves:
 
     @property
     def k_max(self) -> int:
-        """Where LCMC is greatest, the first of several: the border between local and global."""
+        """The k of the greatest LCMC (the first of several): the border between local and global."""
         return int(np.argmax(self.lcmc)) + 1
 
     @property

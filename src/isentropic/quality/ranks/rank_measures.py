@@ -112,7 +112,7 @@ def rnx_auc(X: Any, Z: Any, *, metric: Metric = "euclidean", n_jobs: int | None 
 def false_neighbors(
     X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> Floats:
-    """Of every row, how false its neighbours in ``Z`` are: 0 if all are neighbours in ``X``, 1 at worst.
+    """Score of false neighbours of every row in ``Z``: 0 if all are neighbours in ``X``, 1 at worst.
 
     ``2n/G_k sum_{j: r_ij <= k < R_ij} (R_ij - k)`` for row i; trustworthiness is 1 less the mean. Shape
     (n,) for one ``n_neighbors``, (n, c) for several.
@@ -129,7 +129,7 @@ def false_neighbors(
 def tears(
     X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> Floats:
-    """Of every row, how far its neighbours in ``X`` were torn off: 0 if all stay, 1 at worst.
+    """Score of tears of every row: 0 if all its neighbours in ``X`` stay near on the map, 1 at worst.
 
     As :func:`false_neighbors` with ``X`` and ``Z`` exchanged; continuity is 1 less the mean.
 
@@ -278,7 +278,7 @@ def coranking_matrix(
     bins: int | Literal["auto"] | None = "auto",
     n_jobs: int | None = None,
 ) -> CorankingMatrix:
-    """How often each pair of ranks occurs. A perfect map has everything on the diagonal.
+    """Co-ranking matrix: the count of each pair of ranks. A perfect map has everything on the diagonal.
 
     ``O(n^2 m)`` time, and 8 bytes a cell. ``bins=None`` has a cell for each of the (n - 1)^2 pairs of ranks,
     an integer that many bins of equally many ranks on either side, and ``"auto"`` the former up to 2,001

@@ -27,7 +27,7 @@ _THREAD_BYTES = 2**31  # of sums and scratch, all threads together
 
 @dataclass(frozen=True, slots=True)
 class OrderReading:
-    """What a pass reads off the orders of each row too, while they are at hand: terms of topology.
+    """Terms of topology that a pass also reads from the orders of each row.
 
     These are the columns named in :mod:`isentropic.kernels.row_ranks`: the topological product,
     König's points, gaps of ranks, and the stress of listed rows.
@@ -56,7 +56,7 @@ def _nothing_read(rows: Integers) -> tuple[Any, Integers, Floats]:
 
 @dataclass(frozen=True, slots=True)
 class RankSums:
-    """What a pass leaves: sums over rows for every k, and the terms of each row at some.
+    """Results of a pass: sums over rows for every k, and the terms of each row at some k.
 
     Ranks R in X and r in Z are by distance, then by row number, from 1 to n - 1, self excluded. With p
     a rank and the first axis the side (0: neighbours by R, 1: by r), ``sums`` holds how many of the
@@ -127,14 +127,14 @@ def rank_sums(
 
 
 def _group(n: int) -> int:
-    """How many rows a thread measures before it ranks them."""
+    """Number of rows that a thread measures before it ranks them."""
     return max(1, min(GROUP, _GROUP_ENTRIES // n))
 
 
 def _comparison(
     X: DistanceRows, Z: DistanceRows, radius: float, n_workers: int
 ) -> tuple[Callable[..., None], int, bool]:
-    """What compares a block of rows, how many rows a block has, and whether that may grow."""
+    """The function that compares a block of rows, the size of a block, and whether it may grow."""
     if isinstance(X.rows, Points) and isinstance(Z.rows, Points):
         given, mapped = X.rows, Z.rows
         group = _group(X.n)
@@ -172,7 +172,7 @@ def _require_distances(right: bool, *sides: DistanceRows) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TieSums:
-    """Of all compared rows: ranks shared with another in X and in Z, and extremes at each chosen k.
+    """Ties of all compared rows: shared ranks in X and in Z, and extremes at each chosen k.
 
     ``extremes[c]`` holds the least and the greatest sum of the false terms, and of the torn terms, that any
     order of tied distances could give, each row and each k taken by itself.

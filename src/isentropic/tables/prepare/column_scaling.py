@@ -142,7 +142,7 @@ def _ends(part: Part) -> tuple[int, int]:
 
 
 def _indicator_scale(rows: Floats, kind: str, rule: str) -> Scale:
-    """Of levels, or of the flag that a value was missing: sqrt(2) from the rest, as two rows drawn are."""
+    """Scale of levels, or of the flag of a missing value: sqrt(2) from the rest, as two random rows are."""
     shares = column_means(rows) if len(rows) else np.zeros(rows.shape[1])
     if rule == "minmax":
         return Scale(np.zeros_like(shares), np.full_like(shares, np.sqrt(2.0) if kind == "levels" else 1.0))
@@ -151,14 +151,14 @@ def _indicator_scale(rows: Floats, kind: str, rule: str) -> Scale:
 
 
 def _circle_scale(places: Floats, rule: str) -> Scale:
-    """Of places on a circle: variance 1 of both coordinates together, or opposite places 1 apart."""
+    """Scale of points on a circle: variance 1 of both coordinates together, or opposite points 1 apart."""
     if rule == "minmax":
         return Scale(np.zeros(2), np.full(2, 2.0))
     return Scale(places.mean(axis=0), np.full(2, float(np.sqrt(places.var(axis=0).sum())) or 1.0))
 
 
 def _weight(scaled: Floats, was_there: npt.NDArray[np.bool_], kind: str, rule: str) -> float:
-    """What a part adds to the square of the column's spread, that of what was there being 1."""
+    """Weight of a part in the squared spread of the column, relative to the values that were there."""
     if rule == "minmax":
         return float((scaled.min(axis=0) < scaled.max(axis=0)).any())
     variance = float(scaled.var(axis=0).sum())
@@ -325,7 +325,7 @@ def shares_by_column(table: Table) -> dict[str, float]:
 
 
 def _variances(X: Floats) -> Floats:
-    """Of each feature, over the values that are there, in a unit in which no square overflows."""
+    """Variance of each feature over its known values, in a unit in which no square overflows."""
     holes = np.isnan(X)
     unit = max(float(np.abs(X).max(initial=0.0, where=~holes)), np.finfo(float).tiny)
     scaled = X / unit
@@ -348,7 +348,7 @@ class CommonFactor:
 
 
 def common_factor(X: Floats) -> CommonFactor | None:
-    """How much of the variance lies along one direction, and whether all columns rise together along it.
+    """Share of variance along the first direction, and whether all columns rise together along it.
 
     Columns are standardised first, as one with large numbers would be a direction by itself. None for fewer
     than three columns that vary, for missing values, and for fewer than three rows. ``O(n m min(n, m))``.

@@ -74,7 +74,7 @@ def first_features(columns: Sequence[Column], nominal: str) -> npt.NDArray[np.in
 
 
 def is_number(dtype: Any) -> bool:
-    """Whether a column of this type is numbers as it stands; booleans are 0 and 1."""
+    """Whether a column of this type holds numbers; booleans are 0 and 1."""
     return types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
 
 
@@ -134,7 +134,7 @@ def _describe_text(series: pd.Series, name: str, nominal: str) -> Column:
 
 
 def word_counts(series: pd.Series) -> pd.Series:
-    """How often each word of a text column occurs, the most frequent first; empty text is missing."""
+    """Count of each word of a text column, the most frequent first; empty text is missing."""
     return series.map(level_text, na_action="ignore").replace("", np.nan).value_counts()
 
 
@@ -158,7 +158,7 @@ def _are_amounts(words: pd.Series, counts: np.ndarray, name: str, nominal: str) 
 
 
 def look_like_amounts(words: pd.Series) -> npt.NDArray[np.bool_]:
-    """Which words are numbers, also with a sign for percent, money or thousands."""
+    """Flags of words that are numbers, also with a sign for percent, money or thousands."""
     return words.str.fullmatch(_AMOUNT).to_numpy(dtype=bool)
 
 

@@ -71,7 +71,7 @@ def moments_of(series: pd.Series, order: str) -> pd.Series:
 
 
 def _century(years: pd.Series) -> pd.Series:
-    """Of two digits: 69 to 99 are 1969 to 1999, as POSIX has it."""
+    """The year of two digits: 69 to 99 are 1969 to 1999, as in POSIX."""
     numbers = pd.to_numeric(years, errors="coerce")
     return (numbers + 1900).where(numbers >= 69, numbers + 2000).astype("Int64").astype("string")
 
@@ -95,7 +95,7 @@ def texts_of(values: pd.Series | pd.Index) -> list[str]:
 
 
 def look_like_dates(words: pd.Series) -> pd.Series:
-    """Which words are dates, written in whatever way."""
+    """Flags of words that are dates in any notation."""
     return words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY) | words.str.fullmatch(_EITHER_WAY)
 
 
@@ -169,6 +169,6 @@ def cycles_of(values: Floats) -> tuple[str, ...]:
 
 
 def on_circle(values: Floats, cycle: str) -> Floats:
-    """``(sin, cos)`` of the place within a cycle, (n, 2): its end lies beside its beginning."""
+    """``(sin, cos)`` of the position within a cycle, (n, 2): its end is next to its beginning."""
     angle = 2.0 * np.pi * (values / CYCLES[cycle])
     return np.column_stack([np.sin(angle), np.cos(angle)])

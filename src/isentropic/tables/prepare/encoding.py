@@ -135,7 +135,7 @@ def _layout(columns: Sequence[Column], nominal: str) -> tuple[npt.NDArray[np.int
 
 
 def parts_of(column: Column, first: int, nominal: str) -> tuple[Part, ...]:
-    """What the features of a column are, in order; a flag is one more level beside levels."""
+    """The features of a column, in order; a flag of missing values is one more level."""
     end = first + len(column.feature_names(nominal))
     if column.has_levels(nominal):
         return (Part("levels", slice(first, end)),)

@@ -99,7 +99,7 @@ _LOOK = 1_000  # different words that are looked at before all are
 
 
 class Meaning(NamedTuple):
-    """What new rows need to be read alike; see :class:`Column`."""
+    """The reading of a column that new rows need; see :class:`Column`."""
 
     style: str = ""
     marks: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class Meaning(NamedTuple):
 
 @dataclass(slots=True)
 class _Found:
-    """What was decided, column by column, as the notices say it."""
+    """Decisions by column, as the notices state them."""
 
     meanings: dict[str, Meaning] = field(default_factory=dict)
     amounts: list[str] = field(default_factory=list)

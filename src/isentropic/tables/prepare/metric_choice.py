@@ -33,7 +33,7 @@ _LENGTHS = (0.02, 0.5)  # coefficient of variation of the lengths of embeddings:
 
 @dataclass(frozen=True, slots=True)
 class SameUnit:
-    """That the columns of a table share a unit, and what is done about it."""
+    """The unit that the columns of a table share, and how it is used."""
 
     what: str  # in words
     log1p: bool = False  # counts: their logarithms are compared
@@ -41,7 +41,7 @@ class SameUnit:
 
 
 def same_unit(X: Floats, names: Sequence[str]) -> SameUnit | None:
-    """What columns of one unit they are, or None; ``X`` has a column for each name, all of them numbers.
+    """The kind of unit that all columns share, or None; ``X`` has a numeric column for each name.
 
     Columns share a unit where their largest absolute values are alike (quartiles within a factor of 3, at
     most 2% of them 3 times as large as the upper one), for 20 columns or more, or 10 that are
@@ -107,7 +107,7 @@ def _are_embeddings(sample: Floats) -> bool:
 
 
 def name_unit(unit: SameUnit, n_columns: int) -> None:
-    """One line on what is done, and the option that overrules it."""
+    """One line on the choice, and the option that overrules it."""
     done = "so they are not scaled one by one"
     if unit.log1p:
         done = "so rows are compared by log(1 + x), which is not scaled column by column"
@@ -124,7 +124,7 @@ FILLING = ("median", "ppca", "mean")  # ways with missing values that make compl
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How columns become numbers, as far as it is a matter of choice."""
+    """Choices of how columns become numbers."""
 
     metric: str  # what is asked for
     nominal: str

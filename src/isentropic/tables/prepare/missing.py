@@ -104,7 +104,7 @@ def complete_rows(
 
 
 def _name_unlabelled(unlabelled: npt.NDArray[np.bool_], target: str | None, missing: str) -> None:
-    """Say how many rows have no target; raise if none has one."""
+    """Warn of rows without a target; raise if no row has one."""
     count, n = int(unlabelled.sum()), len(unlabelled)
     must_be = f"a column with a value in some row, unlike {target!r}"
     require(count < n, "target", must_be, f"{n} missing", "Leave the target out to map the rows without it.")
@@ -166,7 +166,7 @@ def _require_values(gaps: npt.NDArray[np.bool_], encoded: Encoded, table: str, m
 
 
 def _fill(encoded: Encoded, gaps: npt.NDArray[np.bool_], missing: str) -> Floats:
-    """What takes the place of a missing value: the mean, or the median and no level."""
+    """Values that replace missing ones: the mean, or the median and no level."""
     X = encoded.X
     if missing == "median":
         fill: Floats = np.array([_median(x[~gap]) for x, gap in zip(X.T, gaps.T, strict=True)])

@@ -339,7 +339,7 @@ def _transform(data: Any) -> Transform | None:
 
 
 def _weights(values: Any, n_columns: int) -> tuple[float, ...] | None:
-    """Of the columns, as Gower's metric checks them, too; None for 1."""
+    """Weights of the columns, checked as by Gower's metric; None for 1."""
     if values is None:
         return None
     weights = _numbers("weights", values)

@@ -27,7 +27,7 @@ _ASKED = ("drop", "labels", "keep", "features")  # in the order in which pattern
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What the caller asked of columns: by name, by pattern as ``x_*``, or several with commas between."""
+    """Roles that the caller gave to columns: by name, by pattern as ``x_*``, or several with commas."""
 
     target: str | None
     drop: tuple[str, ...]
@@ -46,7 +46,7 @@ class Roles:
         features: Iterable[str] = (),
         labels: Iterable[str] = (),
     ) -> Self:
-        """The roles, checked against each other; a single name may stand by itself."""
+        """Roles that do not contradict each other; a single name needs no list."""
         is_name = target is None or isinstance(target, (str, os.PathLike))
         require(is_name, "target", "the name of a column, as text", target)
         wanted = None if target is None else os.fspath(target)
@@ -84,7 +84,7 @@ class Roles:
         return frozenset(levels if index is None else {*levels, index})
 
     def resolve(self, raw: RawTable) -> Roles:
-        """The same in names of columns; raises for a name or pattern that is none's.
+        """The roles with patterns replaced by column names; raises for one that matches no column.
 
         A name that is written out wins over a pattern; of two patterns the one in the order of drop, labels,
         keep and features.
@@ -154,7 +154,7 @@ class RoleAssignment:
 
 
 def assign_roles(raw: RawTable, asked: Roles) -> RoleAssignment:
-    """What each column is: as asked for, else by the rules, each of which is said in a notice."""
+    """The role of each column: as requested, else by rules, each of which gives a notice."""
     roles = asked.resolve(raw)
     target = _target_name(raw, roles)
     given: dict[str, tuple[Role, str]] = {}

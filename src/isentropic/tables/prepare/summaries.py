@@ -41,7 +41,7 @@ _FEW_LEVELS = 100  # text with more of them is no set of levels
 def summarize_fitted(
     found: RoleAssignment, parts: Parts, preparation: Preparation, missing: Mapping[str, int]
 ) -> tuple[ColumnSummary, ...]:
-    """Of every column of a table that is fitted; ``missing`` counts the holes of the features."""
+    """Summaries of every column of a fitted table; ``missing`` counts the missing values of the features."""
     columns = {column.name: column for column in preparation.columns}
     return tuple(
         _of_feature(columns[name], found.why[name], missing.get(name, 0), preparation)
@@ -62,7 +62,7 @@ def with_shares(table: Table) -> Table:
 def new_summaries(
     preparation: Preparation, parts: Parts, missing: Mapping[str, int]
 ) -> tuple[ColumnSummary, ...]:
-    """Of the columns of new rows: as in the fitted table, with their own missing values."""
+    """Summaries of the columns of new rows: as in the fitted table, with their own missing values."""
     known = {one.name: one for one in preparation.summaries}
     columns = {column.name: column for column in preparation.columns}
     roles = _known_roles(preparation) | {parts.target_name: "target"}
@@ -79,7 +79,7 @@ def new_summaries(
 
 
 def _known_roles(preparation: Preparation) -> dict[str | None, Role]:
-    """Of the columns of the fitted table that are no features."""
+    """Roles of the columns of the fitted table that are not features."""
     roles: dict[str | None, Role] = dict.fromkeys(preparation.drop, "ignored")
     roles |= dict.fromkeys(preparation.labels, "label")
     return roles | {preparation.index: "name", preparation.target: "target"}
@@ -98,7 +98,7 @@ def _of_feature(column: Column, why: str, missing: int, preparation: Preparation
 
 
 def change_of(column: Column, missing: int, preparation: Preparation) -> str:
-    """What was done to a column: how it became numbers, how they were scaled, how holes were filled."""
+    """The treatment of a column: encoding, scaling, and filling of missing values."""
     steps = []
     if column.kind == "nominal":
         coded = "ranks of the levels" if column.ordered else "numbers of the levels"

@@ -29,7 +29,7 @@ FEWEST_VALUES = 10  # different ones: fewer are grades, counts of children, answ
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """What is done to the numbers of a column before they are scaled.
+    """Transform of the numbers of a column before they are scaled.
 
     ``log(max(x, low))``, ``log1p(max(x, 0))`` or ``asinh((x - centre) / scale)``, which is linear near the
     centre and logarithmic far from it, on both sides.
@@ -42,7 +42,7 @@ class Transform:
 
     @property
     def text(self) -> str:
-        """What is done, in words."""
+        """The transform in words."""
         return {"log": "logarithm", "log1p": "log(1 + x)", "asinh": "asinh around the median"}[self.kind]
 
     def apply(self, values: Floats) -> Floats:
@@ -66,7 +66,7 @@ class Transform:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What :meth:`to_json` described; raises for anything else."""
+        """The inverse of :meth:`to_json`; raises for anything else."""
         require_one_of("transform", data["kind"], TRANSFORMS)
         for name in ("centre", "scale", "low"):
             sound = is_real(data[name]) and bool(np.isfinite(data[name]))
@@ -154,7 +154,7 @@ def _name_transforms(kinds: Mapping[str, str]) -> None:
 
 
 def notice_raised(column: Column, values: Floats) -> None:
-    """Say that new numbers have no logarithm, where one is taken."""
+    """Warn of new numbers that have no logarithm, where one is taken."""
     transform = column.transform
     if transform is None or transform.kind == "asinh":
         return

@@ -50,7 +50,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the file something is wrong."""
+    """A position in the file, for error messages."""
 
     path: Path
     line: int

@@ -57,7 +57,7 @@ def _parquet_table(file: Any, path: Path) -> Any:
 
 
 def frame_of_table(table: Any) -> pd.DataFrame:
-    """As pandas has it, but for whole numbers beside missing ones: pandas would round those beyond 2^53."""
+    """A pandas frame in which whole numbers beyond 2^53 stay exact next to missing values."""
     import pyarrow
 
     frame: pd.DataFrame = table.to_pandas(date_as_object=False)  # which ends in the year 9999

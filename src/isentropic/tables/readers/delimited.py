@@ -45,7 +45,7 @@ _OTHER_WAY = "If it differs on purpose, read it with pandas.read_csv and load th
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What the first lines of a file show."""
+    """Shape of a file, from its first lines."""
 
     separator: str
     names: list[str]
@@ -172,7 +172,7 @@ def _numbered_rows(lines: list[str], separator: str) -> list[tuple[int, list[str
 
 
 def _first_lines(path: Path, separator: str, encoding: str, skip: int) -> tuple[int, list[str], bool]:
-    """How many lines come before the first with a field in it, that line and some more; if these are all."""
+    """Number of empty lines at the top, the first lines with fields, and whether these are all."""
     with _lines(path, encoding) as lines:
         for n_before, first in enumerate(lines):
             if n_before < skip:

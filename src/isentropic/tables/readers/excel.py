@@ -87,7 +87,7 @@ def fill_merged(sheet: Sheet, file: str) -> None:
 
 
 def name_merged(sheet: Sheet, n_header: int, file: str) -> None:
-    """Say that merged cells below the names were filled."""
+    """Warn that merged cells below the names were filled."""
     first = sheet.numbers[n_header] if n_header < len(sheet.numbers) else MOST_ROWS
     n_below = sum(part.top >= first for part in sheet.merged)
     if n_below:
@@ -116,7 +116,7 @@ def split_header(sheet: Sheet, file: str) -> tuple[list[Any], int]:
 
 
 def _titles(sheet: Sheet) -> int:
-    """How many rows at the top are one merged cell as wide as the row below it."""
+    """Number of rows at the top that are one merged cell as wide as the row below it."""
     for i, (number, row) in enumerate(zip(sheet.numbers, sheet.rows, strict=True)):
         width = len(sheet.rows[i + 1]) if i + 1 < len(sheet.rows) else 0
         wide = [part for part in sheet.merged if part.top <= number <= part.bottom and part.left == 1]
@@ -126,7 +126,7 @@ def _titles(sheet: Sheet) -> int:
 
 
 def _depth(sheet: Sheet, start: int, file: str) -> int:
-    """How many rows the names take: as far as cells are merged downwards, one more below merged columns."""
+    """Number of rows of names: as far as cells are merged downwards, one more below merged columns."""
     numbers = sheet.numbers[start : start + _DEEPEST]
     if not numbers:
         return 0

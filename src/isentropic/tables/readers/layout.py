@@ -60,7 +60,7 @@ JOINT = " / "  # between the names of two lines
 
 
 def n_titles(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows at the top are titles or comments: one filled field, or ``#``, above wider rows.
+    """Number of rows at the top that are titles or comments: one filled field, or ``#``, above wider rows.
 
     The row below them must look like names, unless they are comments.
     """
@@ -86,7 +86,7 @@ def _is_title(row: Sequence[str], width: int) -> bool:
 
 
 def _is_comment(row: Sequence[str]) -> bool:
-    """A mark by itself: ``#id`` may be a name."""
+    """Whether a field is a comment mark: ``#id`` may be a name."""
     return row[0].strip() == "#" or row[0].lstrip().startswith(("# ", "##"))
 
 
@@ -171,7 +171,7 @@ _FEWEST_FRACTIONS = 5  # and fractions, of which few may lie so by chance
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the caller says of separators and names; None is for the file to show."""
+    """Separators and names that the caller gives; None means that the file decides."""
 
     separator: str | None = None
     header: bool | None = None
@@ -256,7 +256,7 @@ def separator_of(
 
 
 def _notice_of_spaces(lines: Sequence[str], file: str) -> None:
-    """Say that lines are read as one column, though spaces cut them all into as many numbers."""
+    """Warn that lines are read as one column, though spaces cut them all into as many numbers."""
     first, *below = (line.split() for line in lines if line.strip())
     if len(first) > 1 and below and all(len(row) == len(first) and all(map(is_number, row)) for row in below):
         notice(

@@ -124,7 +124,7 @@ def require_file(path: Path) -> None:
 
 @contextmanager
 def read_as(path: Path, what: str, again: str = "Write or download it again.") -> Iterator[None]:
-    """What another library says of a damaged file, as one sentence: ``path must be what, got ...``."""
+    """Turn errors of a library about a damaged file into one sentence: ``path must be what, got ...``."""
     try:
         yield
     except IsentropicError:
@@ -182,7 +182,7 @@ def require_text(path: Path, delimiter: str) -> None:
 
 
 def text_encoding(path: Path, delimiter: str) -> str:
-    """How a text file is encoded: ``"utf-8"``, ``"utf-16"`` by its first bytes, or ``"cp1252"``.
+    """Encoding of a text file: ``"utf-8"``, ``"utf-16"`` by its first bytes, or ``"cp1252"``.
 
     Bytes that are no UTF-8 are those of Windows where none of them make up letters of UTF-8, and each is a
     letter there. Raises for binary data, and where the table does not fit the budget: ``O(bytes)``, in one
