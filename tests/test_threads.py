@@ -1,6 +1,5 @@
-"""Several threads, every threading layer, Ctrl-C: each in a process of its own, since failure is an abort."""
+"""Several threads, forks, Ctrl-C: each in a process of its own, since failure may be an abort."""
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -26,23 +25,12 @@ works = [threading.Thread(target=fit), threading.Thread(target=fit, kwargs={"n_j
 [work.join() for work in works]
 assert len(results) == 9
 assert all((Z == expected).all() for parameters, Z in results if not parameters or "n_jobs" in parameters)
-import numba
-print(numba.threading_layer())
 """
 
-LAYERS = ["workqueue", "omp"] + (["tbb"] if importlib.util.find_spec("tbb") else [])
 
-
-@pytest.mark.parametrize("layer", LAYERS)
-def test_threads_that_fit_at_the_same_time_get_the_right_map(layer):
-    done = run(TWO_THREADS_FIT % "{'n_landmarks': 50}", NUMBA_THREADING_LAYER=layer)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == layer
-
-
-def test_approximate_neighbours_are_safe_on_the_layer_that_is_not():
-    parameters = "{'neighbors': Knn(8, approximate=True)}"
-    done = run(TWO_THREADS_FIT % parameters, NUMBA_THREADING_LAYER="workqueue")
+@pytest.mark.parametrize("parameters", ["{'n_landmarks': 50}", "{'neighbors': Knn(8, approximate=True)}"])
+def test_threads_that_fit_at_the_same_time_get_the_right_map(parameters):
+    done = run(TWO_THREADS_FIT % parameters)
     assert done.returncode == 0, done.stderr
 
 
@@ -78,24 +66,20 @@ expected = Isomap(8).fit_transform(X)
 found = forked(1)
 assert len(found) == 8 and all((Z == expected).all() for Z in found)
 assert (Isomap(8).fit_transform(X) == expected).all()
-import numba
-print(numba.threading_layer(), numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork() on this system")
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_forked_child_gets_the_map_of_its_parent(layer):
-    done = run(FORKED_FITS % "", NUMBA_THREADING_LAYER=layer)
+def test_a_forked_child_gets_the_map_of_its_parent():
+    done = run(FORKED_FITS % "")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [layer, "True"]
 
 
 LOCK_IS_HELD = """
-from isentropic.kernels import _jit
+from isentropic.kernels import thread_pool
 held, done = threading.Event(), threading.Event()
 def hold():
-    with _jit.threadsafe():
+    with thread_pool._pool._lock:
         held.set()
         done.wait()
 threading.Thread(target=hold, daemon=True).start()
@@ -107,7 +91,7 @@ done.set()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork() on this system")
 def test_a_thread_that_stays_with_the_parent_holds_up_no_child():
-    done = run(FORKED_FITS % LOCK_IS_HELD, NUMBA_THREADING_LAYER="workqueue")
+    done = run(FORKED_FITS % LOCK_IS_HELD)
     assert done.returncode == 0, done.stderr
 
 

@@ -2,53 +2,40 @@
 
 ``kernel`` compiles a helper, ``parallel_kernel`` a loop over :data:`rows` that Python calls. Both are
 kept on disk, keep the meaning of NaN and infinity, and compile on first use.
-
-The process that compiles a kernel runs another copy of it than those that load it from disk: the optimiser
-has seen the first one once, the second one twice. Both must give the same bits, so helpers are always
-inlined, and quotients stay quotients.
 """
 
 from __future__ import annotations
 
 import ast
-import ctypes
 import hashlib
-import os
 import pickle
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, wraps
-from importlib import import_module
+from inspect import getblock
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
-from llvmlite.binding import Linkage
-from numba.core import funcdesc
+from llvmlite.ir import Constant, IntType
+from numba.core import funcdesc, types
 from numba.core.caching import FunctionCache
-from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.extending import intrinsic
 
 from .._core.cache import SUFFIX, cache_folder, keep, read_cached
-from .._core.runtime import worker_threads
+from .thread_pool import run_rows, threads
+
+__all__ = ["choice", "kernel", "parallel_kernel", "rows", "threads"]
 
 # Reassociation and FMA are welcome; NaN and inf keep their meaning.
 _FLAGS = {"nsz", "contract", "afn", "reassoc"}
 
-rows = numba.prange
-
-# numba's fallback layer "workqueue" aborts the process when two threads run parallel kernels.
-_one_at_a_time = threading.RLock()
-_layer_is_threadsafe = False
+rows = range  # of a parallel kernel: each row by itself, on any thread
 
 _FOLDER = Path(__file__).parent
-
-_process = os.getpid()
-_most_threads: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009 (numba sets it at run time)
 
 
 # ---- compiling ---------------------------------------------------------------------------------
@@ -60,13 +47,21 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that loops over :data:`rows`, safe to call from several threads."""
-    compiled = _compiled(function, parallel=True)
+    """Compile the loops over :data:`rows` of a function, to run on the threads of :func:`threads`.
+
+    A loop becomes a compiled function of its own, over blocks of rows. What stands before, between and behind
+    the loops, where outputs are made and returned, is plain Python.
+    """
+    if getattr(numba.config, "DISABLE_JIT"):  # noqa: B009 (numba sets it at run time)
+        return function
+    _lines_of(function.__code__.co_filename)  # now, while the file is what was imported
+    made: list[Callable[..., Any]] = []
 
     @wraps(function)
     def call(*args: Any) -> Any:
-        with threadsafe():
-            return compiled(*args)
+        if not made:
+            made.append(_with_compiled_loops(function))
+        return made[0](*args)
 
     return call
 
@@ -100,23 +95,112 @@ _numbas_symbol = funcdesc.qualifying_prefix
 funcdesc.qualifying_prefix = _symbol
 
 
-def _optimize(library: Any) -> None:
-    """Make the body of a parallel loop the kernel's own, then optimize as numba does.
-
-    numba compiles the body first, in a library of its own, and links a copy into the kernel. Where the copy
-    is a weak symbol, the process that compiles runs the first one, and a process that loads the kernel from
-    disk runs the copy, which was optimized twice. Their last bits differ. With a private copy both run it.
-    """
-    if "GufuncWrapper" not in library.name:
-        for function in library._final_module.functions:
-            is_copy = function.linkage in (Linkage.linkonce_odr, Linkage.weak_odr)
-            if is_copy and "__numba_parfor_gufunc" in function.name and not function.is_declaration:
-                function.linkage = Linkage.internal
-    _numbas_optimize(library)
+# ---- loops over rows ---------------------------------------------------------------------------
 
 
-_numbas_optimize = CPUCodeLibrary._optimize_final_module
-CPUCodeLibrary._optimize_final_module = _optimize  # type: ignore[method-assign]
+@intrinsic
+def _next_block(_typing: Any, taken: Any) -> Any:
+    """``taken[0]``, which threads share, before it is counted up."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        counter = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", counter, Constant(IntType(64), 1), "monotonic")
+
+    return types.int64(taken), generate
+
+
+_LOOP = """
+def {name}(_taken, _n_rows, _size, {arguments}):
+    _first = _next_block(_taken) * _size
+    while _first < _n_rows:
+        for _row in range(_first, min(_first + _size, _n_rows)):
+            pass
+        _first = _next_block(_taken) * _size
+"""
+_CALL = "_run_rows({name}, {n_rows}, {arguments})"
+
+
+def _with_compiled_loops(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with each of its loops over rows as a compiled function, called by :func:`run_rows`."""
+    definition = _definition_of(function)
+    names = function.__globals__
+    names.update(_next_block=_next_block, _run_rows=run_rows)
+    for place, loop in enumerate(definition.body):
+        n_rows = _number_of_rows(loop)
+        if n_rows is not None:
+            assert isinstance(loop, ast.For)
+            name = f"_{definition.name}_{place}"
+            arguments = ", ".join(_names_from_outside(loop, definition, place))
+            compiled = _loop_function(loop, name, arguments)
+            names[name] = _compiled(_defined(compiled, function), nogil=True, error_model="numpy")
+            call = ast.parse(_CALL.format(name=name, n_rows=ast.unparse(n_rows), arguments=arguments))
+            definition.body[place] = _placed(call.body[0], loop)
+    if "rows" in _names(definition.body, ast.Load):
+        raise SyntaxError(f"A loop over rows stands inside another statement of {function.__qualname__}.")
+    return _defined(definition, function)
+
+
+def _definition_of(function: Callable[..., Any]) -> ast.FunctionDef:
+    """The syntax tree of a function, without its decorators, at its lines of the file."""
+    first = function.__code__.co_firstlineno - 1
+    (definition,) = ast.parse("".join(getblock(_lines_of(function.__code__.co_filename)[first:]))).body
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    return ast.increment_lineno(definition, first)
+
+
+@cache
+def _lines_of(file: str) -> list[str]:
+    return Path(file).read_text(encoding="utf-8").splitlines(keepends=True)
+
+
+def _number_of_rows(statement: ast.stmt) -> ast.expr | None:
+    """The number of rows that a statement loops over; None where it is no such loop."""
+    match statement:
+        case ast.For(iter=ast.Call(func=ast.Name(id="rows"), args=[n_rows])):
+            return n_rows
+    return None
+
+
+def _names_from_outside(loop: ast.For, definition: ast.FunctionDef, place: int) -> list[str]:
+    """What a loop is given: arguments of the function, and what is set before the loop, if it uses them."""
+    used, own = _names(loop.body, ast.Load), _names([loop], ast.Store)
+    known = [argument.arg for argument in definition.args.args]
+    known += [name for name in _names(definition.body[:place], ast.Store) if name not in known]
+    return [name for name in known if name in used and name not in own]
+
+
+def _names(statements: list[ast.stmt], context: type) -> list[str]:
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, context)]
+
+
+def _loop_function(loop: ast.For, name: str, arguments: str) -> ast.FunctionDef:
+    (function,) = ast.parse(_LOOP.format(name=name, arguments=arguments)).body
+    assert isinstance(function, ast.FunctionDef)
+    assert isinstance(function.body[1], ast.While)
+    rows_of_block = function.body[1].body[0]
+    assert isinstance(rows_of_block, ast.For)
+    _placed(function, loop)
+    rows_of_block.target, rows_of_block.body = loop.target, loop.body
+    return function
+
+
+def _placed(tree: ast.AST, place: ast.stmt) -> Any:
+    """What stands at a line of the file, for tracebacks and the cache."""
+    for node in ast.walk(tree):
+        ast.copy_location(node, place)
+    return tree
+
+
+def _defined(definition: ast.FunctionDef, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that a syntax tree defines, among the names of the module of another one."""
+    made: dict[str, Any] = {}
+    code = compile(ast.Module([definition], []), function.__code__.co_filename, "exec")
+    exec(code, function.__globals__, made)
+    found: Callable[..., Any] = made[definition.name]
+    found.__module__ = function.__module__
+    return found
 
 
 # ---- keeping what was compiled -----------------------------------------------------------------
@@ -212,60 +296,3 @@ def _imported_files(source: Path) -> frozenset[Path]:
             base = source.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             found.update({base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)})
     return frozenset(path for path in found if path.is_file())
-
-
-# ---- threads -----------------------------------------------------------------------------------
-
-
-@contextmanager
-def threadsafe() -> Iterator[None]:
-    """Take turns with other threads while the threading layer is, or may turn out to be, workqueue."""
-    global _layer_is_threadsafe
-    _recover_from_fork()
-    if _layer_is_threadsafe:
-        yield
-        return
-    with _one_at_a_time:
-        yield
-        _layer_is_threadsafe = _layer_in_use() not in (None, "workqueue")
-
-
-def _layer_in_use() -> str | None:
-    try:
-        return str(numba.threading_layer())
-    except ValueError:  # no parallel kernel has run yet
-        return None
-
-
-@contextmanager
-def threads(n_jobs: int | None) -> Iterator[int]:
-    """Run the kernels of a ``with`` block on the threads that ``n_jobs`` means."""
-    _recover_from_fork()
-    before = numba.get_num_threads()
-    count = min(worker_threads(n_jobs), _most_threads)
-    numba.set_num_threads(count)
-    try:
-        yield count
-    finally:
-        numba.set_num_threads(min(before, _most_threads))
-
-
-def _recover_from_fork() -> None:
-    """Make kernels work in a child of ``fork()``, which has none of the threads of its parent.
-
-    The layers tbb and workqueue start others. GNU OpenMP cannot, and numba would end the process: there
-    kernels run on one thread, with equal bits.
-    """
-    global _process, _one_at_a_time, _most_threads
-    if os.getpid() == _process:
-        return
-    _process = os.getpid()
-    _one_at_a_time = threading.RLock()  # a thread of the parent may hold the old one for ever
-    if _layer_in_use() != "omp":
-        return
-    pool = import_module("numba.np.ufunc.omppool")
-    if pool.openmp_vendor == "GNU":
-        _most_threads = 1
-        launch = ctypes.CFUNCTYPE(None, ctypes.c_int)(pool.launch_threads)
-        launch(_most_threads)  # this process is the parent now, and new threads begin with one
-        numba.set_num_threads(_most_threads)
