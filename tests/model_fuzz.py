@@ -40,7 +40,7 @@ FEW_ROWS = 12
 NEW_ROWS = 3
 BUDGET = 2**28  # bytes that placing rows may take, kernels that are compiled for it included
 TIMES_THE_FILE, TIMES_THE_TEXT, BESIDE_THE_FILE = 4, 64, 2**20  # bytes that a load may take
-LONGEST = 120  # seconds that one file may take; a kernel that is compiled on the way takes some
+LONGEST = float(os.environ.get("MODEL_FUZZ_LONGEST", "120"))  # seconds for one file; kernels may be compiled
 MEMBER = "model.json"
 TINY = {  # parameters that keep the smallest of models small
     "landmark-isomap": {"n_landmarks": 5},
@@ -634,7 +634,7 @@ def work(names, count, seed, note):
                 except Exception as error:
                     counts["failed"] += 1
                     failures.append(f"{name} {number} ({what}): {type(error).__name__}: {error}"[:400])
-        faulthandler.cancel_dump_traceback_later()
+                faulthandler.cancel_dump_traceback_later()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return {"counts": dict(counts), "failures": failures, "peak_mib": peak}
 

@@ -37,7 +37,7 @@ _JSON_COST = 64  # bytes of memory that a byte of JSON may take as objects: 44 a
 _MARK = b"sha256:"
 _DIGITS = 2 * hashlib.sha256().digest_size
 _BLOCK = 2**20  # bytes
-_LONGEST_REASON = 500  # characters: a reason may quote what the file holds
+_LONGEST_REASON = 500  # characters
 
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."
@@ -114,9 +114,12 @@ def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
 
 def refusal(path: str | Path, reason: str, next_step: str = _AGAIN) -> str:
     """What to say of a file that is no model, or a damaged one."""
-    if len(reason) > _LONGEST_REASON:
-        reason = f"{reason[:_LONGEST_REASON]}..."
-    return f"{path} must be a model saved by isentropic, but {printable(reason)}. {next_step}"
+    return f"{path} must be a model saved by isentropic, but {shortened(printable(reason))}. {next_step}"
+
+
+def shortened(reason: str) -> str:
+    """A reason that may quote what a file holds."""
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}..."
 
 
 def _require_archive(file: IO[bytes], path: str | Path) -> None:
