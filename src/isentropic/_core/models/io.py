@@ -147,7 +147,8 @@ def _header(archive: ZipFile, path: str | Path, checked: bool) -> dict[str, Any]
     if len(set(names)) < len(names):
         raise StateError("", "has two members of one name")
     _require_stored(archive, [archive.getinfo(MEMBER)])  # before anything is unpacked
-    header: dict[str, Any] = json.loads(archive.read(MEMBER), object_pairs_hook=_distinct)
+    text = archive.read(MEMBER).decode("utf-8")  # json would guess among several encodings
+    header: dict[str, Any] = json.loads(text, object_pairs_hook=_distinct)
     try:
         number, writer, extra = header["format"], header["versions"]["isentropic"], header["extra"]
     except (KeyError, TypeError) as error:
