@@ -3,9 +3,11 @@
     python tests/model_fuzz.py --count 1000 --seed 0 [--methods isomap,sdd]
 
 Every mutation has a number: the same seed, method and number give the same file. A worker process notes the
-number before it loads the file, so that a crash can be traced; ``watched`` starts one and reads the note.
-Nine of ten files have the checksum of what they hold, so that the checks behind it are tried; the others have
-that of the whole file, and must be refused.
+number before it loads the file, so that a crash can be traced, and one that hangs is ended with its
+traceback; ``watched`` starts one and reads the note. Nine of ten files have the checksum of what they hold,
+so that the checks behind it are tried; the others have that of the whole file, and must be refused.
+
+No load may run, import or write anything, or allocate more than a small multiple of the file.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import tracemalloc
 import warnings
 import zlib
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
@@ -34,7 +38,10 @@ import numpy as np
 
 FEW_ROWS = 12
 NEW_ROWS = 3
-BUDGET = 2**28  # bytes that a load may take
+BUDGET = 2**28  # bytes that placing rows may take, kernels that are compiled for it included
+TIMES_THE_FILE, TIMES_THE_TEXT, BESIDE_THE_FILE = 4, 64, 2**20  # bytes that a load may take
+LONGEST = float(os.environ.get("MODEL_FUZZ_LONGEST", "120"))  # seconds for one file; kernels may be compiled
+MEMBER = "model.json"
 TINY = {  # parameters that keep the smallest of models small
     "landmark-isomap": {"n_landmarks": 5},
     "kde-isomap": {"percentile": 40, "n_bins": 16},
@@ -46,14 +53,13 @@ TINY = {  # parameters that keep the smallest of models small
 
 @dataclass(frozen=True)
 class Specimen:
-    """A model file in its parts, and what it should do."""
+    """A model file in its members, and what it should do."""
 
     kind: type
-    members: dict[str, bytes]  # without the schema
-    schema: str  # JSON
+    members: dict[str, bytes]  # without model.json
+    text: str  # model.json
     queries: np.ndarray
     places: np.ndarray
-    member: str = "schema.json"  # that holds it: "model.json" for a model made of parts
 
 
 # ---- specimens ---------------------------------------------------------------------------------
@@ -68,30 +74,32 @@ def specimen_names():
         "sdd-of-geodesics",
         "mds-of-diffusion",
         "mds-of-levels",
+        "lle-apart",
+        "selected-parametric",
+        "parametric-selected",
     )
     return [*METHODS, "selected", *special]
 
 
-def name_by_skops():
-    """A method that is not made of parts yet, one that keeps rows if there is any: its files are of skops."""
-    from isentropic._core.state import uses_parts
-    from isentropic.registry import METHODS
-
-    found = [each for each in METHODS.values() if not (uses_parts(each.load()) or each.needs_y)]
-    return max(found, key=lambda each: each.precomputed).name
-
-
 def _unfitted(name):
     import isentropic
-    from isentropic.meta import Selected
+    from isentropic.meta import ParametricEmbedding, Selected
 
+    tiny = TINY["parametric"]
     special = {
         "selected": lambda: Selected(isentropic.Isomap(4), {"n_neighbors": [3, 4]}, n_jobs=1),
+        "selected-parametric": lambda: Selected(
+            ParametricEmbedding(isentropic.PCA(), **tiny), {"max_epochs": [1, 2]}, n_jobs=1
+        ),
+        "parametric-selected": lambda: ParametricEmbedding(
+            Selected(isentropic.PCA(), {"whiten": [False, True]}, n_jobs=1), **tiny
+        ),
         "isomap-of-distances": lambda: isentropic.Isomap(4, metric="precomputed"),
         "mds-of-levels": lambda: isentropic.ClassicalMDS(
             metric=isentropic.Gower((1,), (2,), (1.0, 2.0, 0.5))
         ),
         "isomap-of-parts": lambda: isentropic.Isomap(2, on_disconnected="largest"),
+        "lle-apart": lambda: isentropic.LLE(3, on_disconnected="separate"),
         "sdd-of-geodesics": lambda: isentropic.SDD(2, metric=isentropic.Geodesic(4)),
         "mds-of-diffusion": lambda: isentropic.MetricMDS(2, metric=isentropic.Diffusion(4, t=3)),
     }
@@ -106,6 +114,8 @@ def made(name):
     X, new = rng.normal(size=(FEW_ROWS, 3)), rng.normal(size=(NEW_ROWS, 3))
     if name == "isomap-of-parts":
         X[-3:] += 100
+    if name == "lle-apart":
+        X[-5:] += 100
     if name == "mds-of-levels":
         X, new = X.round(), new.round()
         X[3, 0] = X[5, 1] = new[0, 2] = np.nan
@@ -117,11 +127,37 @@ def made(name):
         model = _unfitted(name).fit(X, np.arange(len(X)) % 2)
         places = model.transform(queries)
         isentropic.save(model, Path(folder) / "model.isentropic", extra={"note": "hello"})
-        with ZipFile(Path(folder) / "model.isentropic") as archive:
-            members = {member: archive.read(member) for member in archive.namelist()}
-    member = "model.json" if "model.json" in members else "schema.json"
-    schema = json.dumps(json.loads(members.pop(member)))
-    return Specimen(type(model), members, schema, queries, places, member)
+        isentropic.load(Path(folder) / "model.isentropic")  # what follows has nothing left to import
+        members = members_of(Path(folder) / "model.isentropic")
+    text = json.dumps(json.loads(members.pop(MEMBER)))
+    _prepare_named_methods()
+    return Specimen(type(model), members, text, queries, places)
+
+
+def _prepare_named_methods():
+    """Import what a mutation may name, and read its specs: a load then has no reason to run anything."""
+    import sklearn.neighbors  # noqa: F401  it knows the names of metrics
+
+    from isentropic._core.models.model_file import buildable
+    from isentropic._core.state import estimator_named
+
+    for kind in (estimator_named(name) for name in METHOD_NAMES if type(name) is str):
+        if kind is not None:
+            buildable(kind)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def members_of(path):
+    """The members of a model file: their bytes by their names."""
+    with ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def whole(specimen):
+    """The bytes of a file with nothing wrong."""
+    return zipped({**specimen.members, MEMBER: specimen.text.encode()})
 
 
 MARK, DIGITS = b"sha256:", 64  # of the checksum that a model file ends in
@@ -149,10 +185,20 @@ def zipped(members):
 
 def rezipped(path, change):
     """Change the members of a model file, a dictionary of bytes by name, and its checksum."""
-    with ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = members_of(path)
     change(members)
     path.write_bytes(zipped(members))
+
+
+def reworded(path, change):
+    """Change ``model.json`` of a model file, as an object, and the checksum of the file."""
+
+    def changed(members):
+        found = json.loads(members[MEMBER])
+        change(found)
+        members[MEMBER] = json.dumps(found).encode()
+
+    rezipped(path, changed)
 
 
 # ---- mutations ---------------------------------------------------------------------------------
@@ -241,207 +287,177 @@ CLAIMS = {
     "claims one more": lambda a: (*a.shape[:-1], a.shape[-1] + 1) if a.ndim else (2,),
     "claims less": lambda a: (*a.shape[:-1], max(a.shape[-1] - 1, 0)) if a.ndim else (),
     "claims minus": lambda a: (-1, *a.shape[1:]),
+    "claims minus twice": lambda a: (-1, -a.size),
+    "claims nothing by 2^40": lambda a: (0, 2**40),
+    "claims 2^40 by nothing": lambda a: (2**40, 0),
+    "claims true": lambda a: (True, a.size),
+    "claims 40 axes": lambda a: (*[1] * 40, a.size),
 }
 SCALARS = [
-    "null", "true", "false", "0", "1", "-1", "2", "3", "12", "2147483648", "9223372036854775808", "-7.5",
-    "0.5", "1e308", "-1e308", "1e-320", "NaN", "Infinity", "-Infinity", '""', '"x"', '"euclidean"',
+    "null", "true", "false", "0", "1", "-1", "2", "3", "12", "1000000000", "2147483648",
+    "9223372036854775808", "-7.5", "0.5", "1e308", "-1e308", "1e-320", "NaN", "Infinity", "-Infinity",
+    '""', '"x"', '"euclidean"',
     '"precomputed"', '"cosine"', '"knn"', '"can"', '"low-rank"', '"auto"', "[1, 2]",
-    '{"a": 1}', "", "{", "1" * 5000,
+    '{"a": 1}', "1" * 4000,
 ]  # fmt: skip
 METHODS_OF_ALL = [
     "transform", "fit", "fit_transform", "_require_sound", "_place", "_find", "_entries", "get_params",
     "metric", "__class__", "__dict__", "__init__", "__getstate__", "__setstate__", "__reduce__", "_state",
     "_parameters", "_n_features_out", "_get_param_names", "_landmark_geodesics", "_index_of_fitted",
 ]  # fmt: skip
-CLASSES = [
-    ("isentropic.methods.linear.pca", "PCA"), ("isentropic.methods.geodesic.isomap", "Isomap"),
-    ("isentropic.methods.distance.sdd", "SDD"),
-    ("isentropic.methods.distance.sdd", "ParameterFreeSDD"),
-    ("isentropic._core.values", "NeighborGraph"), ("isentropic._core.values", "Neighbors"),
-    ("isentropic._core.values", "Knn"), ("isentropic._core.values", "Landmarks"),
-    ("isentropic.linalg.scaling", "Scaling"), ("isentropic.embedding.input_rows", "KnownRows"),
-    ("isentropic.methods.distance.pairs", "ReferenceMap"),
-    ("isentropic.methods.geodesic.geodesic", "GeodesicEmbedder"), ("isentropic._core.values", "Table"),
-    ("isentropic._core.models.io", "ArchiveReader"), ("sklearn.decomposition", "PCA"), ("builtins", "dict"),
-    ("builtins", "list"), ("builtins", "tuple"), ("builtins", "eval"), ("os", "system"), ("numpy", "ndarray"),
-    ("numpy", "float64"), ("numpy", "int64"), ("collections", "OrderedDict"),
-]  # fmt: skip
-LOADERS = ["DictNode", "JsonNode", "ListNode", "NdArrayNode", "ObjectNode", "SetNode", "TupleNode",
-           "TypeNode", "ConstructorFromReduceNode", "FunctionNode", "CachedNode"]  # fmt: skip
+TAGS = ["array", "part", "tuple", "list", "set", "dict", "names", "float", "scalar", "value", "model",
+        "kind", "method", "fields", ""]  # fmt: skip
+KINDS = ["TrainingData", "NearestRows", "StudentLayout", "StudentMap", "ClassModel", "NeighborGraph", "Knn",
+         "Neighbors", "Landmarks", "Geodesic", "Gower", "LinearMap", "ChosenMap", "MimicMap", "Selection",
+         "Trial", "Layers", "Embedder", "Part", "Table", "PCA", "TSNE", "Selected", "ModelReader",
+         "eval", "exec", "os.system", "builtins.eval", "numpy.ndarray", "", 3, None]  # fmt: skip
+METHOD_NAMES = ["t-sne", "umap", "pca", "isomap", "sdd", "parametric", "selected", "no-such-method", "",
+                "TSNE", "isentropic.methods.linear.pca:PCA", "sklearn.decomposition:PCA", "os:system", 3,
+                None]  # fmt: skip
 
 
-def _nodes(schema):
-    """Every node below the root with where it stands: (parent, key, node, path)."""
-    found, queue = [], [(schema, "")]
+def _places(found):
+    """Every value of a model file with where it stands: (parent, key, value, path)."""
+    places, queue = [], [(found["model"], "/model"), (found["parts"], "/parts")]
     while queue:
         place, path = queue.pop()
         for key, value in place.items() if isinstance(place, dict) else enumerate(place):
+            places.append((place, key, value, f"{path}/{key}"))
             if isinstance(value, dict | list):
                 queue.append((value, f"{path}/{key}"))
-                if isinstance(value, dict) and "__loader__" in value:
-                    found.append((place, key, value, f"{path}/{key}"))
-    return found
+    return places
 
 
 def _mutate_array(node, members, path, rng):
-    name = node["file"]
-    array = np.load(io.BytesIO(members[name]))
+    array = np.load(io.BytesIO(members[f"{node['array']}.npy"]))
     name_of, change = _drawn([*ARRAYS.items(), *CLAIMS.items()], rng)
-    # under a name of its own: another part may share the member
-    node["file"] = f"changed{len(members)}.npy"
+    node["array"] = 10**6 + len(members)  # a member of its own: another part may share the one before
+    name = f"{node['array']}.npy"
     if name_of in CLAIMS:
-        members[node["file"]] = _claimed(array, change(array))
+        members[name] = _claimed(array, change(array))
         return f"{path}: {name_of}"
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         changed = change(array, rng)
-    members[node["file"]] = npy(changed)
+    members[name] = npy(changed)
     return f"{path}: {name_of}"
 
 
-def _mutate_node(schema, members, rng):
-    """Change one node; returns what was done."""
-    parent, key, node, path = _drawn(_nodes(schema), rng)
-    loader = node["__loader__"]
-    if loader == "NdArrayNode" and node["type"] == "numpy" and rng.random() < 0.7:
-        return _mutate_array(node, members, path, rng)
-    if loader == "JsonNode" and rng.random() < 0.7:
-        node["content"] = _drawn(SCALARS, rng)
-        return f"{path}: {node['content'][:20]}"
-    return _mutate_shape(schema, parent, key, node, path, rng)
-
-
-def _mutate_shape(schema, parent, key, node, path, rng):
-    action = _drawn(
-        ["remove", "rename", "add", "swap", "class", "loader", "wrap", "deep", "gut", "item"], rng
-    )
-    if action == "remove":
-        parent.pop(key)
-    elif action in ("rename", "add"):
-        name = _drawn(METHODS_OF_ALL, rng)
-        path = f"{path} -> {name}"
-        attributes = schema["content"]["content"]
-        attributes[name] = copy.deepcopy(node)
-        schema["content"]["key_types"]["content"].append(_type_node("str"))
-        if action == "rename" and parent is attributes:
-            attributes.pop(key)
-            schema["content"]["key_types"]["content"].pop()
-    elif action == "swap":
-        _, _, other, where = _drawn(_nodes(schema), rng)
-        parent[key] = copy.deepcopy(other)
-        path = f"{path} <- {where}"
-    elif action == "class":
-        node["__module__"], node["__class__"] = _drawn(CLASSES, rng)
-        path = f"{path} = {node['__class__']}"
-    elif action == "loader":
-        node["__loader__"] = _drawn(LOADERS, rng)
-        path = f"{path} = {node['__loader__']}"
-    elif action == "wrap":
-        parent[key] = _collection(_drawn(["list", "tuple", "set"], rng), [node])
-    elif action == "deep":
-        for _ in range(int(_drawn([3, 40, 120], rng))):
-            node = _collection("list", [node])
-        parent[key] = node
-    elif action == "gut":
-        node.pop(_drawn([name for name in node if name != "__id__"], rng))
-    else:
-        _mutate_items(node, rng)
-    return f"{path}: {action}"
-
-
-def _mutate_items(node, rng):
-    """One item fewer, or one more, where the node has items."""
-    content = node.get("content")
-    items = content.get("content") if isinstance(content, dict) else content
-    if isinstance(items, list) and items:
-        if rng.random() < 0.5:
-            items.pop(int(rng.integers(len(items))))
-        else:
-            items.append(copy.deepcopy(_drawn(items, rng)))
-    elif isinstance(items, dict) and items:
-        items.pop(_drawn(list(items), rng))
-    else:
-        node["content"] = [] if rng.random() < 0.5 else None
-
-
-# ---- models made of parts ------------------------------------------------------------------------
-
-TAGS = ["array", "part", "tuple", "list", "set", "dict", "names", "float", "scalar", "value", "model", ""]
-KINDS = ["TrainingData", "NearestRows", "StudentLayout", "StudentMap", "ClassModel", "NeighborGraph", "Knn",
-         "Neighbors", "Landmarks", "Embedder", "Part", "PCA", "TSNE", "eval", "", 3, None]  # fmt: skip
-METHOD_NAMES = ["t-sne", "umap", "pca", "isomap", "selected", "no-such-method", "", "TSNE", 3, None]
-
-
-def _places(schema):
-    """Every value of a model file with where it stands: (parent, key, value, path)."""
-    found, queue = [], [(schema["model"], "/model"), (schema["parts"], "/parts")]
-    while queue:
-        place, path = queue.pop()
-        for key, value in place.items() if isinstance(place, dict) else enumerate(place):
-            found.append((place, key, value, f"{path}/{key}"))
-            if isinstance(value, dict | list):
-                queue.append((value, f"{path}/{key}"))
-    return found
-
-
-def _mutate_place(schema, members, rng):
-    """Change one value of a model made of parts; returns what was done."""
-    parent, key, value, path = _drawn(_places(schema), rng)
+def _mutate(found, members, rng):
+    """Change one value of a model; returns what was done."""
+    parent, key, value, path = _drawn(_places(found), rng)
     if isinstance(value, dict) and set(value) == {"array"} and rng.random() < 0.7:
-        number = 10**6 + len(members)  # a name of its own: another part may share the member
-        node = {"file": f"{value['array']}.npy"}
-        done = _mutate_array(node, members, path, rng)
-        members[f"{number}.npy"] = members.pop(node["file"])
-        value["array"] = number
-        return done
+        return _mutate_array(value, members, path, rng)
     if not isinstance(value, dict | list) and rng.random() < 0.7:
-        text = _drawn([each for each in SCALARS if each not in ("", "{")], rng)
-        parent[key] = json.loads(text) if len(text) < 4000 else int("1" * 4000)
+        text = _drawn(SCALARS, rng)
+        parent[key] = json.loads(text)
         return f"{path}: {text[:20]}"
-    action = _drawn(["remove", "rename", "add", "swap", "kind", "tag", "wrap", "deep", "gut", "item", "part",
-                     "method"], rng)  # fmt: skip
-    _change_place(schema, parent, key, value, action, rng)
+    action = _drawn([*ACTIONS, *ON_PARTS], rng)
+    if action in ON_PARTS:
+        ON_PARTS[action](found["parts"], rng)
+        return action
+    ACTIONS[action](found, (parent, key, value), rng)
     return f"{path}: {action}"
 
 
-def _change_place(schema, parent, key, value, action, rng):
-    if action == "remove":
-        parent.pop(key)
-    elif action in ("rename", "add"):
-        group = schema["model"][_drawn(["fitted", "parameters"], rng)]
-        group[_drawn([*METHODS_OF_ALL, "_map", "embedding_"], rng)] = copy.deepcopy(value)
-        if action == "rename":
-            parent.pop(key)
-    elif action == "swap":
-        parent[key] = copy.deepcopy(_drawn(_places(schema), rng)[2])
-    elif action == "kind":
-        _drawn(schema["parts"], rng)["kind"] = _drawn(KINDS, rng)
-    elif action == "tag":
-        parent[key] = {_drawn(TAGS, rng): value}
-    elif action == "wrap":
-        parent[key] = {_drawn(["list", "tuple", "set"], rng): [value]}
-    elif action == "deep":
-        for _ in range(int(_drawn([3, 40, 120], rng))):
-            value = {"list": [value]}
-        parent[key] = value
-    elif action == "gut":
-        value.clear()
-    elif action == "item":
-        items = value if isinstance(value, list) else _drawn(list(value.values()), rng)
-        items.append(copy.deepcopy(items[0])) if rng.random() < 0.5 else items.pop()
-    elif action == "part":
-        parent[key] = {"part": int(_drawn([-1, 0, 1, 2, len(schema["parts"]) - 1, 10**9], rng))}
-    else:
-        schema["model"]["method"] = _drawn(METHOD_NAMES, rng)
+def _remove(found, place, rng):
+    parent, key, _ = place
+    parent.pop(key)
 
 
-def _type_node(name):
-    return {"__class__": name, "__module__": "builtins", "__loader__": "TypeNode"}
+def _add(found, place, rng):
+    group = _drawn(_estimators(found), rng)[_drawn(["fitted", "parameters"], rng)]
+    group[_drawn([*METHODS_OF_ALL, "_map", "embedding_", "estimator", "best_estimator_"], rng)] = (
+        copy.deepcopy(place[2])
+    )
 
 
-def _collection(kind, content):
-    loader = f"{kind.capitalize()}Node"
-    return {"__class__": kind, "__module__": "builtins", "__loader__": loader, "content": content}
+def _rename(found, place, rng):
+    _add(found, place, rng)
+    _remove(found, place, rng)
+
+
+def _swap(found, place, rng):
+    parent, key, _ = place
+    parent[key] = copy.deepcopy(_drawn(_places(found), rng)[2])
+
+
+def _kind(found, place, rng):
+    own = [part.get("kind") for part in found["parts"]]
+    _drawn(found["parts"], rng)["kind"] = _drawn([*KINDS, *own], rng)
+
+
+def _tag(found, place, rng):
+    parent, key, value = place
+    parent[key] = {_drawn(TAGS, rng): value}
+
+
+def _two_tags(found, place, rng):
+    place[2][_drawn(TAGS, rng)] = 0
+
+
+def _wrap(found, place, rng):
+    parent, key, value = place
+    parent[key] = {_drawn(["list", "tuple", "set"], rng): [value]}
+
+
+def _deep(found, place, rng):
+    parent, key, value = place
+    for _ in range(int(_drawn([3, 40, 120], rng))):
+        value = {"list": [value]}
+    parent[key] = value
+
+
+def _gut(found, place, rng):
+    place[2].clear()
+
+
+def _item(found, place, rng):
+    value = place[2]
+    items = value if isinstance(value, list) else _drawn(list(value.values()), rng)
+    items.append(copy.deepcopy(items[0])) if rng.random() < 0.5 else items.pop()
+
+
+def _refer(found, place, rng):
+    """To any part: an earlier one, a later one, the part that it is in, or none at all."""
+    parent, key, _ = place
+    n = len(found["parts"])
+    parent[key] = {"part": int(_drawn([-1, *range(n), n, 10**9], rng))}
+
+
+def _many(found, place, rng):
+    parent, key, value = place
+    parent[key] = {_drawn(["list", "tuple"], rng): [value] * 2000}
+
+
+def _method(found, place, rng):
+    _drawn(_estimators(found), rng)["method"] = _drawn(METHOD_NAMES, rng)
+
+
+def _estimator(found, place, rng):
+    """An estimator where a part stands, or as one more of the parts."""
+    copied = copy.deepcopy(found["model"])
+    found["parts"][int(rng.integers(len(found["parts"])))] = copied
+
+
+ACTIONS = {
+    "remove": _remove, "rename": _rename, "add": _add, "swap": _swap, "kind": _kind, "tag": _tag,
+    "two tags": _two_tags, "wrap": _wrap, "deep": _deep, "gut": _gut, "item": _item, "part": _refer,
+    "many": _many, "method": _method, "an estimator as a part": _estimator,
+}  # fmt: skip
+ON_PARTS = {
+    "parts backwards": lambda parts, rng: parts.reverse(),
+    "parts shuffled": lambda parts, rng: rng.shuffle(parts),
+    "the first part is gone": lambda parts, rng: parts.pop(0),
+    "the last part is gone": lambda parts, rng: parts.pop(),
+    "a part twice": lambda parts, rng: parts.insert(0, copy.deepcopy(parts[-1])),
+    "a part is no part": lambda parts, rng: parts.append(_drawn([None, 3, "kind", "method", [], {}], rng)),
+}
+
+
+def _estimators(found):
+    """The model and those that it holds."""
+    return [found["model"], *(part for part in found["parts"] if "method" in part)]
 
 
 def _drawn(options, rng):
@@ -464,29 +480,26 @@ HEADERS = [
 
 def mutated(specimen, rng):
     """The bytes of a file with one to three things wrong, and what they are."""
-    members, schema = dict(specimen.members), json.loads(specimen.schema)
-    of_parts = specimen.member == "model.json"
+    members, found = dict(specimen.members), json.loads(specimen.text)
     where = rng.random()
     if where < 0.02:
-        header = _drawn(HEADERS, rng)
-        if not of_parts:
-            members["isentropic.json"] = header
-            return zipped({**members, specimen.member: json.dumps(schema).encode()}), "header"
-        return zipped({**members, specimen.member: _with_header(schema, header)}), "header"
+        return zipped({**members, MEMBER: _with_header(found, _drawn(HEADERS, rng))}), "header"
     done = []
     for _ in range(_drawn([1, 1, 1, 2, 3], rng)):
         with suppress(
             LookupError, TypeError, ValueError, AttributeError, MemoryError
         ):  # the first left nothing to change
-            done.append((_mutate_place if of_parts else _mutate_node)(schema, members, rng))
+            done.append(_mutate(found, members, rng))
+    text = json.dumps(found).encode()
     if where < 0.04:
-        content = json.dumps(schema).encode()
-        start = int(rng.integers(len(content)))
-        changed = content[:start] + bytes(rng.integers(256, size=3)) + content[start + 3 :]
-        members[specimen.member] = changed
-        return zipped(members), f"{specimen.member} at {start}"
-    content = zipped({**members, specimen.member: json.dumps(schema).encode()})
+        start = int(rng.integers(len(text)))
+        changed = text[:start] + bytes(rng.integers(256, size=3)) + text[start + 3 :]
+        return zipped({**members, MEMBER: changed}), f"{MEMBER} at {start}"
     if where < 0.06:
+        key = _drawn([*found, "part", "kind", "array", "0"], rng)
+        return zipped({**members, MEMBER: text.replace(b"{", b'{"%s": 0, ' % key.encode(), 2)}), "keys twice"
+    content = zipped({**members, MEMBER: text})
+    if where < 0.08:
         start = int(rng.integers(len(content)))
         cut = rng.random() < 0.5
         content = content[:start] + (b"" if cut else bytes(rng.integers(256, size=2)) + content[start + 2 :])
@@ -495,24 +508,68 @@ def mutated(specimen, rng):
     return content, "; ".join(done)
 
 
-def _with_header(schema, header):
+def _with_header(found, header):
     """A model file whose first lines are those of another header, where this is one."""
     try:
-        found = json.loads(header)
+        other = json.loads(header)
     except (ValueError, RecursionError):
         return header
-    return json.dumps({**schema, **found} if isinstance(found, dict) and found else found).encode()
+    return json.dumps({**found, **other} if isinstance(other, dict) and other else other).encode()
 
 
 # ---- what must hold ----------------------------------------------------------------------------
 
 
 OUTCOMES = ("refused", "refused to place", "placed")
+_RUNS = (
+    "exec", "import", "marshal.", "pickle.", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "signal.",
+    "code.", "cpython.", "webbrowser.", "urllib.", "tempfile.", "glob.",
+)  # fmt: skip
+_READS = {"os.listdir", "os.scandir", "os.walk"}
+_watched: dict[int, list[str]] = {}  # what threads do while a file is loaded there
 
 
-def whole(specimen):
-    """The bytes of a file with nothing wrong."""
-    return zipped({**specimen.members, specimen.member: specimen.schema.encode()})
+def _audit(event, arguments):
+    doings = _watched.get(threading.get_ident())
+    if doings is None:
+        return
+    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    if writes or (event.startswith(_RUNS) and event not in _READS):
+        doings.append(f"{event} {str(arguments)[:120]}")
+
+
+@contextmanager
+def nothing_runs():
+    """Fails if the block runs code that it found, imports, or writes a file."""
+    if not hasattr(sys, "_model_fuzz_audits"):  # a hook stays as long as the process
+        sys._model_fuzz_audits = True
+        sys.addaudithook(_audit)
+    doings = _watched[threading.get_ident()] = []
+    try:
+        yield
+    finally:
+        del _watched[threading.get_ident()]
+    assert not doings, f"it did {doings[:3]}"
+
+
+@contextmanager
+def at_most(n_bytes, what):
+    """Fails if the block allocates more, as far as Python and numpy allocate it."""
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= n_bytes, f"{what} took {peak} bytes, more than {n_bytes}"
+
+
+def memory_of(path):
+    """Bytes that loading a file may take: more for JSON, whose lists and dictionaries are large."""
+    size, text = path.stat().st_size, 0
+    with suppress(Exception), ZipFile(path) as archive:
+        text = min(size, archive.getinfo(MEMBER).file_size)
+    return TIMES_THE_FILE * size + TIMES_THE_TEXT * text + BESIDE_THE_FILE
 
 
 def outcome(specimen, path):
@@ -520,16 +577,22 @@ def outcome(specimen, path):
     import isentropic
     from isentropic import FileFormatError, IsentropicError, MemoryBudgetError
 
-    try:
-        model = isentropic.load(path)
-    except (FileFormatError, MemoryBudgetError) as error:
-        problem = str(error)
-        return "refused" if str(path) in problem and "bug" not in problem else f"refused badly: {problem}"
+    model = error = None
+    with at_most(memory_of(path), "loading"), nothing_runs():
+        try:
+            model = isentropic.load(path)
+        except (FileFormatError, MemoryBudgetError) as found:
+            error = str(found)
+    if error is not None:
+        sound = error.startswith(f"{path} ") or f" {path} " in error
+        plain = len(error) < 1000 + len(str(path)) and "bug" not in error
+        return "refused" if sound and plain else f"refused badly: {error}"
     assert type(model) is specimen.kind, f"another class: {type(model)}"
     shadowed = [name for name in vars(model) if callable(getattr(specimen.kind, name, None))]
     assert not shadowed, f"shadowed: {shadowed}"
     try:
-        Z = model.transform(specimen.queries)
+        with at_most(BUDGET, "placing"):
+            Z = model.transform(specimen.queries)
     except IsentropicError:
         return "refused to place"
     shape = (len(specimen.queries), model.embedding_.shape[1])
@@ -563,6 +626,7 @@ def work(names, count, seed, note):
                     content, what = content[:-DIGITS] + sound[-DIGITS:], f"{what}; the checksum before"
                 os.pwrite(noted.fileno(), f"{name} {number} {what}"[:500].ljust(500).encode(), 0)
                 path.write_bytes(content)
+                faulthandler.dump_traceback_later(LONGEST, exit=True)
                 try:
                     found = outcome(specimen, path)
                     assert found in (OUTCOMES[:1] if stale else OUTCOMES), found
@@ -570,6 +634,7 @@ def work(names, count, seed, note):
                 except Exception as error:
                     counts["failed"] += 1
                     failures.append(f"{name} {number} ({what}): {type(error).__name__}: {error}"[:400])
+                faulthandler.cancel_dump_traceback_later()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return {"counts": dict(counts), "failures": failures, "peak_mib": peak}
 

@@ -1,6 +1,7 @@
 """No damaged model file crashes, places rows at NaN, or becomes another class: see model_fuzz.py."""
 
 import os
+import subprocess
 import zlib
 from collections import Counter
 from dataclasses import replace
@@ -8,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import isentropic
 import model_fuzz
 from isentropic import PCA, Isomap
 
@@ -17,7 +19,7 @@ COUNT = int(os.environ.get("ISENTROPIC_FUZZ", "200"))
 
 def test_damaged_files_of_every_method():
     names = model_fuzz.specimen_names()
-    report = model_fuzz.watched(names, COUNT, seed=0, timeout=60 + 2 * COUNT)
+    report = model_fuzz.watched(names, COUNT, seed=0, timeout=300 + 4 * COUNT)
     assert report["failures"] == []
     assert sum(report["counts"].values()) == COUNT * len(names)
     assert report["counts"]["refused"] > report["counts"]["placed"] > 0
@@ -58,6 +60,45 @@ def test_a_refusal_without_the_file_is_noticed(specimen, path, monkeypatch):
     path.write_bytes(b"junk")
     monkeypatch.setattr("isentropic._core.models.io.refusal", lambda *args: "no")
     assert model_fuzz.outcome(specimen, path) == "refused badly: no"
+    monkeypatch.setattr("isentropic._core.models.io.refusal", lambda path, *args: f"{path} {'x' * 2000}")
+    assert model_fuzz.outcome(specimen, path).startswith("refused badly: ")
+
+
+DOINGS = {
+    "a command": lambda path: os.system("true"),
+    "a process": lambda path: subprocess.run(["true"], check=True),
+    "code": lambda path: eval("1 + 1"),
+    "a file": lambda path: (path.parent / "made").write_text("x", encoding="utf-8"),
+    "a file that is gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("what", DOINGS)
+def test_a_load_that_does_more_than_read_is_noticed(specimen, path, monkeypatch, what):
+    load = isentropic.load
+
+    def load_and_more(path):
+        model = load(path)
+        DOINGS[what](path)
+        return model
+
+    monkeypatch.setattr(isentropic, "load", load_and_more)
+    with pytest.raises(AssertionError, match="it did "):
+        model_fuzz.outcome(specimen, path)
+
+
+def test_a_load_that_takes_more_memory_than_the_file_is_noticed(specimen, path, monkeypatch):
+    load = isentropic.load
+    monkeypatch.setattr(isentropic, "load", lambda path: (np.ones(2**20), load(path))[1])
+    with pytest.raises(AssertionError, match="loading took"):
+        model_fuzz.outcome(specimen, path)
+
+
+def test_a_file_that_hangs_is_reported(monkeypatch):
+    monkeypatch.setenv("MODEL_FUZZ_LONGEST", "0.01")
+    report = model_fuzz.watched(["pca"], 1000, seed=0, timeout=300)
+    assert "the worker ended with 1 after: pca " in report["failures"][0]
+    assert "Timeout" in report["failures"][0]
 
 
 def test_mutations_are_of_many_kinds_and_the_same_again(specimen):

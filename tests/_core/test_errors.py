@@ -43,6 +43,39 @@ def test_every_message_has_the_grammar(got):
     assert_grammar(message("k", "a positive integer", got, "Take fewer."), "k", got)
 
 
+class Unshown:
+    """What no message may show, however deep it lies."""
+
+    def __repr__(self):
+        raise AssertionError("it was shown")
+
+
+NONE = Unshown()
+MANY = [NONE] * 2000
+LONG = [MANY, tuple(MANY), dict(enumerate(MANY)), [[[NONE] * 40] * 40], {"a": MANY}]
+
+
+@pytest.mark.parametrize("got", LONG, ids=lambda got: type(got).__name__)
+def test_a_long_collection_is_counted_and_not_shown(got):
+    kind, items = type(got).__name__, "1 item" if len(got) == 1 else "2,000 items"
+    assert message("k", "a number", got) == f"k must be a number, got a {kind} of {items}."
+    with pytest.raises(InvalidInputError, match=f"got a {kind} of {items}"):
+        require_one_of("k", got, ["a", "b"])
+
+
+def test_a_collection_that_holds_itself_is_counted():
+    got = []
+    got.append(got)
+    got.append(got)
+    assert message("k", "a number", got) == "k must be a number, got a list of 2 items."
+
+
+def test_a_long_text_is_cut():
+    said = message("k", "a number", "x" * 10**6)
+    assert said == f"k must be a number, got '{'x' * 1999}...."
+    assert message("k", "a number", "x" * 1998) == f"k must be a number, got '{'x' * 1998}'."
+
+
 def test_require_is_silent_when_it_holds():
     assert require(True, "k", "positive", 3) is None
 

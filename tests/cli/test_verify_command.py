@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import model_fuzz
 from isentropic._core.models.io import load_with_extra, save
 
 
@@ -168,3 +169,70 @@ def test_a_model_without_one_has_one_after_an_update(run, model, tmp_path):
     )
     assert run("update", model, new, "-o", tmp_path / "grown.csv", "--save", model).exit_code == 0
     assert run("verify", model).exit_code == 0
+
+
+# ---- damaged files -------------------------------------------------------------------------------
+
+
+def reworded(change):
+    """A file whose ``model.json`` is changed, and whose checksum was computed anew."""
+
+    def changed_file(path):
+        model_fuzz.reworded(path, change)
+        return path.read_bytes()
+
+    return changed_file
+
+
+EVIL = "evil\n\x1b]0;title\x07\x1b[2J"
+DAMAGED = {
+    "empty": lambda path: b"",
+    "a pickle": lambda path: b"\x80\x04K\x03.",
+    "text": lambda path: b"flat,rent\na,1\n",
+    "cut off": lambda path: path.read_bytes()[:-3000],
+    "a byte": lambda path: path.read_bytes()[:900] + b"\xff" + path.read_bytes()[901:],
+    "behind the checksum": lambda path: path.read_bytes() + b"\n",
+    "a byte, sealed": lambda path: model_fuzz.sealed(
+        path.read_bytes()[:900] + b"\xff" + path.read_bytes()[901:]
+    ),
+    "zeros": lambda path: b"PK\x03\x04" + bytes(5000),
+    "another method": reworded(lambda found: found["model"].update(method="os:system")),
+    "a method that steers the terminal": reworded(lambda found: found["model"].update(method=EVIL)),
+    "a part that steers the terminal": reworded(lambda found: found["parts"][0]["fields"].update({EVIL: 1})),
+    "a name that steers the terminal": reworded(lambda found: found["extra"].update(method=EVIL)),
+    "a long name": reworded(lambda found: found["extra"].update(method="x" * 10**6)),
+    "a preparation of other columns": reworded(
+        lambda found: found["extra"]["preparation"]["columns"][0].update(name="x" * 10**6)
+    ),
+    "a later format": reworded(lambda found: found.update(format=10**9, versions={"isentropic": EVIL})),
+    "a number beyond doubles": reworded(
+        lambda found: found["extra"]["reference_outputs"].update(rows=[[10**400] * 4])
+    ),
+    "deep rows": reworded(lambda found: found["extra"].update(reference_outputs=deep(300))),
+    "a deep preparation": reworded(lambda found: found["extra"].update(preparation={"a": deep(300)})),
+    "no extra": reworded(lambda found: found.update(extra={})),
+    "coordinates of other rows": reworded(lambda found: found["model"]["fitted"].update(embedding_=None)),
+}
+
+
+def deep(levels):
+    value = 1.0
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_file_is_one_line_and_exit_code_1(run, model, flats, tmp_path, what):
+    model.write_bytes(DAMAGED[what](model))
+    out = tmp_path / "out.csv"
+    for command in (("verify",), ("transform", flats, "-o", out), ("update", flats, "-o", out)):
+        result = run(command[0], model, *command[1:])
+        assert result.exit_code == 1, result.output
+        assert result.stderr.startswith(f"Error: {model} ")
+        assert (len(result.stderr.splitlines()), result.stdout) == (1, "")
+        assert len(result.stderr) < 1000 + len(str(model))
+        assert "\x1b" not in result.stderr
+        assert "Traceback" not in result.stderr
+        assert "bug" not in result.stderr
+        assert not out.exists()

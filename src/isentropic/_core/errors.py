@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,8 @@ from typing import Any
 _LONGEST_WORD = 100  # letters beyond which two words are not compared: that takes their product
 _MOST_WORDS = 10_000  # and so many words that it takes a moment
 _MOST_OPTIONS = 100  # that a message names
+_MOST_ITEMS = 1_000  # of a value that a message shows: each may be an array
+_LONGEST_VALUE = 2_000  # characters
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -104,8 +106,30 @@ class StoredRunWarning(IsentropicWarning):
 
 def message(name: str, must_be: str, got: object, hint: str = "") -> str:
     """``name must be ..., got .... Next step.``"""
-    text = f"{name} must be {must_be}, got {got!r}."
+    text = f"{name} must be {must_be}, got {_shown(got)}."
     return f"{text} {hint}" if hint else text
+
+
+def _shown(value: object) -> str:
+    """A value as a message shows it: a file or a program may give a list of any length."""
+    if isinstance(value, list | tuple | set | dict) and _is_long(value):
+        return f"a {type(value).__name__} of {plural(len(value), 'item')}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
+def _is_long(value: Iterable[object]) -> bool:
+    """Whether collections within collections hold many items; ``value`` may hold itself."""
+    waiting: list[Iterable[object]] = [value]
+    count = 0
+    while waiting and count <= _MOST_ITEMS:
+        items = waiting.pop()
+        found = chain(items, items.values()) if isinstance(items, dict) else items
+        for item in islice(found, _MOST_ITEMS + 1):
+            count += 1
+            if isinstance(item, list | tuple | set | dict):
+                waiting.append(item)
+    return count > _MOST_ITEMS
 
 
 def require(condition: bool, name: str, must_be: str, got: object, hint: str = "") -> None:
@@ -182,7 +206,8 @@ def require_one_of(name: str, value: object, options: Iterable[str], hint: str =
         return
     more = f" and {len(known) - _MOST_OPTIONS} more" if len(known) > _MOST_OPTIONS else ""
     must_be = f"one of {', '.join(known[:_MOST_OPTIONS])}{more}"
-    raise InvalidInputError(message(name, must_be, value, f"{nearest(str(value), known)}{hint}".strip()))
+    word = "" if isinstance(value, list | tuple | set | dict) else str(value)
+    raise InvalidInputError(message(name, must_be, value, f"{nearest(word, known)}{hint}".strip()))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ appears.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf, isfinite, isinf, isnan
 from typing import Any
@@ -19,7 +19,8 @@ class Sizes(dict[str, int]):
     """Sizes by name, as they are met.
 
     Bounds by a size that is not met yet wait in ``later``, relations between fields in ``relations``;
-    ``seen`` are objects that were checked already.
+    ``seen`` are objects that were checked already. ``found`` is what checks found of objects that a file may
+    name a thousand times; ``models`` counts the models around this part.
     """
 
     def __init__(self, *args: Any, **sizes: int):
@@ -27,6 +28,14 @@ class Sizes(dict[str, int]):
         self.later: list[Callable[[], None]] = []
         self.relations: list[Callable[[], None]] = []
         self.seen: set[int] = set()
+        self.found: dict[Any, Any] = {}  # by the identity of an object that the model holds
+        self.models = 0
+
+    def inside(self, known: Mapping[str, int] | None = None) -> Sizes:
+        """Sizes of a part that has names of its own, some of them ``known``."""
+        inner = Sizes(known or {})
+        inner.found, inner.models = self.found, self.models
+        return inner
 
     def finish(self) -> None:
         """Check what waited for a size, then what relates fields that are sound each."""
@@ -207,13 +216,24 @@ class Array(FieldSpec):
                 raise StateError(part, f"have the shape {value.shape}: nothing is there")
             if wanted is not None:
                 note(wanted, length, part, sizes)
-        value = value[~np.isnan(value)] if self.holes else value
-        if value.size == 0:
+        if (key := (id(value), self.holes)) not in sizes.found:
+            sizes.found[key] = _extremes(value, self.holes)
+        if (extremes := sizes.found[key]) is None:
             return
-        smallest, largest = value.min(), value.max()
+        smallest, largest = extremes
         if self.dtype.kind == "f" and not (isfinite(smallest) and isfinite(largest)):
             raise StateError(part, "must be finite, but there are infinite or missing numbers")
         self.range.check(smallest, largest, part, sizes)
+
+
+def _extremes(value: np.ndarray, holes: bool) -> tuple[Any, Any] | None:
+    """The smallest and the largest number that are there; None where none is."""
+    if value.size == 0:
+        return None
+    if not holes:
+        return value.min(), value.max()
+    smallest, largest = np.fmin.reduce(value, axis=None), np.fmax.reduce(value, axis=None)  # without a copy
+    return None if isnan(smallest) else (smallest, largest)
 
 
 class Starts(Array):

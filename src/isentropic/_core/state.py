@@ -89,6 +89,8 @@ def _specs_of(hints: dict[str, Any]) -> dict[str, FieldSpec]:
 
 # ---- parts that declare their own --------------------------------------------------------------
 
+_DEEPEST = 8  # models within models
+
 
 class Value(FieldSpec):
     """A value of exactly this class; ``n="rows"`` says that its size n is our size rows."""
@@ -125,10 +127,15 @@ class Model(FieldSpec):
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
         if not is_model(type(value)):
             raise wrong(part, "a method of isentropic", value)
+        if sizes.models >= _DEEPEST:
+            raise StateError(part, f"must not be a model in more than {_DEEPEST} others")
+        around = sizes.inside(sizes)
+        around.models += 1
         if self.fitted or is_fitted(value):
-            _check_inner(value, part, sizes, self.names)
+            _check_inner(value, part, around, self.names)
+            sizes.update(around)
         else:
-            _require_unfitted(value, part)
+            _require_unfitted(value, part, around)
 
 
 class Plain(FieldSpec):
@@ -145,7 +152,7 @@ class Plain(FieldSpec):
         elif type(value) is dict:
             Dict(OneOf(Text(), Number()), self).check(value, part, sizes)
         elif is_dataclass(value) and declares(type(value)):
-            require_state(value, part)
+            _check_inner(value, part, sizes, {})
         else:
             raise wrong(part, "a plain value", value)
 
@@ -203,7 +210,7 @@ def require_state(value: Any, part: str = "", sizes: Sizes | None = None) -> Non
     """Raise :class:`StateError` unless a model, or a value, is all that its class declares."""
     sizes = Sizes() if sizes is None else sizes
     if is_model(type(value)):
-        _require_parameters(value, part)
+        _require_parameters(value, part, sizes)
     _check_fields(value, part, sizes)
     sizes.finish()
 
@@ -228,7 +235,7 @@ def _check_relations(value: Any, part: str) -> None:
         raise StateError(inside(part, error.part), error.problem) from None
 
 
-def _require_parameters(model: Any, part: str) -> None:
+def _require_parameters(model: Any, part: str, sizes: Sizes) -> None:
     held, kind = _held(model), type(model)
     specs = parameter_specs(kind)
     for name in sorted(set(held) - attributes(kind)):
@@ -236,22 +243,28 @@ def _require_parameters(model: Any, part: str) -> None:
     for name in _parameter_names(kind):
         if name not in held:
             raise _missing(inside(part, name))
-        specs.get(name, Plain()).check(held[name], inside(part, name), Sizes())
+        specs.get(name, Plain()).check(held[name], inside(part, name), sizes.inside())
 
 
-def _require_unfitted(model: Any, part: str) -> None:
-    _require_parameters(model, part)
+def _require_unfitted(model: Any, part: str, sizes: Sizes) -> None:
+    _require_parameters(model, part, sizes)
     specs = field_specs(type(model))
     for name, value in _held(model).items():
         if name in specs and not specs[name].may_miss:
             raise _missing(inside(part, "embedding_"))
         if name in specs:
-            specs[name].check(value, inside(part, name), Sizes())
+            specs[name].check(value, inside(part, name), sizes.inside())
 
 
 def _check_inner(value: Any, part: str, sizes: Sizes, names: dict[str, str]) -> None:
-    inner = Sizes({own: sizes[ours] for own, ours in names.items() if ours in sizes})
-    require_state(value, part, inner)
+    """Check a part that has sizes of its own: once for the same sizes, however many fields name it."""
+    known = {own: sizes[ours] for own, ours in names.items() if ours in sizes}
+    key = (id(value), *known.items(), sizes.models)
+    if key not in sizes.found:
+        inner = sizes.inside(known)
+        require_state(value, part, inner)
+        sizes.found[key] = inner
+    inner = sizes.found[key]
     for own, ours in names.items():
         if own in inner:
             note(ours, inner[own], part, sizes)

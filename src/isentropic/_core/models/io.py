@@ -16,20 +16,28 @@ import os
 import platform
 from pathlib import Path
 from typing import IO, Any
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from ... import __version__
-from ..errors import FileFormatError, InvalidInputError, IsentropicError, MemoryBudgetError, require
+from ..errors import (
+    FileFormatError,
+    InvalidInputError,
+    IsentropicError,
+    MemoryBudgetError,
+    printable,
+    require,
+)
 from ..files import atomic_write, path_of
 from ..runtime import require_memory
 from ..state import StateError, is_fitted, is_model, require_state
 from .model_file import MEMBER, ModelReader, ModelWriter, UntrustedTypeError
 
 FORMAT = 1
-_JSON_COST = 40  # bytes of memory that a byte of JSON may take as objects
+_JSON_COST = 64  # bytes of memory that a byte of JSON may take as objects: 44 as lists in lists
 _MARK = b"sha256:"
 _DIGITS = 2 * hashlib.sha256().digest_size
 _BLOCK = 2**20  # bytes
+_LONGEST_REASON = 500  # characters
 
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."
@@ -106,7 +114,12 @@ def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
 
 def refusal(path: str | Path, reason: str, next_step: str = _AGAIN) -> str:
     """What to say of a file that is no model, or a damaged one."""
-    return f"{path} must be a model saved by isentropic, but {reason}. {next_step}"
+    return f"{path} must be a model saved by isentropic, but {shortened(printable(reason))}. {next_step}"
+
+
+def shortened(reason: str) -> str:
+    """A reason that may quote what a file holds."""
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}..."
 
 
 def _require_archive(file: IO[bytes], path: str | Path) -> None:
@@ -133,7 +146,9 @@ def _header(archive: ZipFile, path: str | Path, checked: bool) -> dict[str, Any]
         raise FileFormatError(refusal(path, "another program wrote it"))
     if len(set(names)) < len(names):
         raise StateError("", "has two members of one name")
-    header: dict[str, Any] = json.loads(archive.read(MEMBER), object_pairs_hook=_distinct)
+    _require_stored(archive, [archive.getinfo(MEMBER)])  # before anything is unpacked
+    text = archive.read(MEMBER).decode("utf-8")  # json would guess among several encodings
+    header: dict[str, Any] = json.loads(text, object_pairs_hook=_distinct)
     try:
         number, writer, extra = header["format"], header["versions"]["isentropic"], header["extra"]
     except (KeyError, TypeError) as error:
@@ -142,12 +157,12 @@ def _header(archive: ZipFile, path: str | Path, checked: bool) -> dict[str, Any]
         raise StateError(MEMBER, "must have a positive number as its format and a dictionary as its extra")
     if number > FORMAT:
         raise FileFormatError(
-            f"{path} must have a model format up to {FORMAT}, got {number}. It was saved by isentropic "
-            f"{writer}: install that version or a later one."
+            f"{path} must have a model format up to {FORMAT}, got {str(number)[:60]}. It was saved by "
+            f"isentropic {printable(writer)[:60]}: install that version or a later one."
         )
     if not checked:
         raise FileFormatError(refusal(path, "its checksum is missing: it was cut off or edited"))
-    _require_stored(archive)
+    _require_stored(archive, archive.infolist())
     return header
 
 
@@ -159,9 +174,8 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _require_stored(archive: ZipFile) -> None:
+def _require_stored(archive: ZipFile, members: list[ZipInfo]) -> None:
     """Members are as large as they say, and none lies in another: the file bounds what reading it takes."""
-    members = archive.infolist()
     stored = all(one.compress_type == ZIP_STORED and one.compress_size == one.file_size for one in members)
     size = sum(one.file_size for one in members)
     if not stored or size > archive.start_dir:  # the end of the members

@@ -45,7 +45,9 @@ from ..values import STAGES, Neighbors
 MEMBER = "model.json"
 _SCALARS = ("bool", "float32", "float64", "int32", "int64")
 _DATE = (1980, 1, 1, 0, 0, 0)  # of members: the same model gives the same bytes
+_BLOCK = 2**20  # bytes
 _DEEPEST = 32  # collections within collections
+_PART, _ESTIMATOR = ("kind", "fields"), ("method", "parameters", "fitted")  # keys of their nodes
 
 
 class UntrustedTypeError(ValueError):
@@ -183,8 +185,11 @@ class ModelReader:
 
     def read(self) -> Any:
         root, parts = self._header["model"], self._header["parts"]
-        if type(parts) is not list or type(root) is not dict:
+        if type(parts) is not list or not _has_keys(root, _ESTIMATOR):
             raise StateError(MEMBER, "must have a model, and its parts in a list")
+        for number, part in enumerate(parts):
+            if not (_has_keys(part, _PART) or _has_keys(part, _ESTIMATOR)):
+                raise StateError(f"part {number}", "is neither a part nor a model")
         kind = self._method(root)
         self._classes, self._models = dict(buildable(kind)), _holds_models(kind)
         for inner in [part for part in parts if "method" in part] if self._models else []:
@@ -201,7 +206,9 @@ class ModelReader:
         return kind
 
     def _built(self, node: Any, part: str) -> Any:
-        if "method" in node and self._models:
+        if "method" in node:
+            if not self._models:
+                raise StateError(part, "is a model, and this method holds none")
             return self._estimator(node, self._method(node), part)
         name = node["kind"]
         if type(name) is not str or name not in self._classes:
@@ -271,6 +278,11 @@ class ModelReader:
         return self._arrays[number]
 
 
+def _has_keys(node: Any, keys: tuple[str, ...]) -> bool:
+    """Whether a node has these keys and no other; what the first one names has its content by name."""
+    return type(node) is dict and {*keys} == node.keys() and all(type(node[key]) is dict for key in keys[1:])
+
+
 def read_array(archive: ZipFile, name: str, part: str) -> np.ndarray:
     """The array of a member; its shape is compared with the member before anything is allocated."""
     try:
@@ -298,7 +310,7 @@ def _fill(out: np.ndarray, stream: Any, part: str) -> None:
     """Read the numbers of ``out``, and the end of the member, where its checksum is compared."""
     left = out.reshape(-1).view(np.uint8).data if out.size else memoryview(b"")
     while len(left):
-        count = stream.readinto(left)
+        count = stream.readinto(left[:_BLOCK])  # zipfile reads what is asked for beside it
         if not count:
             raise StateError(part, "ends too early")
         left = left[count:]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._core.errors import FileFormatError, InvalidInputError, IsentropicError, require
+from ..._core.errors import FileFormatError, InvalidInputError, IsentropicError, printable, require
 from .options import input_path
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ Model = Annotated[
     Path,
     typer.Argument(metavar="MODEL", parser=input_path, help="A file that 'isentropic embed --save' wrote."),
 ]
+_LONGEST = 100  # letters in the name of a method
 _AGAIN = "Use isentropic.load in Python, or save it with 'isentropic embed --save'."
 
 
@@ -80,7 +81,7 @@ def read_model(path: Path) -> SavedModel:
 
     estimator, extra = load_with_extra(path)
     method = extra.get("method", type(estimator).__name__)
-    if not isinstance(method, str):
+    if not isinstance(method, str) or len(method) > _LONGEST or method != printable(method):
         raise FileFormatError(refusal(path, f"its method must be a name, got {method!r}"))
     if not hasattr(estimator, "transform"):
         raise InvalidInputError(f"{method} cannot place new rows. Embed them together with the first table.")
@@ -102,7 +103,7 @@ def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
 
 
 def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparation:
-    from ..._core.models.io import refusal
+    from ..._core.models.io import refusal, shortened
     from ...tables import Preparation
 
     if "preparation" not in extra:
@@ -112,7 +113,7 @@ def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparati
     try:
         preparation = Preparation.from_json(extra["preparation"])
     except InvalidInputError as error:
-        raise FileFormatError(f"{path} is damaged: {error}") from error
+        raise FileFormatError(f"{path} is damaged: {shortened(printable(error))}") from error
     count, n_features = len(preparation.feature_names), estimator.n_features_in_
     if count != n_features:
         reason = f"its preparation gives {count} features, and its map takes {n_features}"
@@ -208,7 +209,7 @@ def read_reference_outputs(extra: dict[str, Any], estimator: Any, path: Path) ->
         rows, coordinates = (
             np.array(extra["reference_outputs"][key], dtype=np.float64) for key in ("rows", "coordinates")
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(
             refusal(path, f"its reference outputs must be rows and coordinates ({error})")
         ) from error
