@@ -176,12 +176,12 @@ def seconds_of_a_step(data):
     """Steps over drawn pairs alone, their distances known."""
     import time
 
-    from isentropic.embedding.row_distances import Distances, drawn_shifts
+    from isentropic.embedding.row_distances import Distances, sampled_shifts
     from isentropic.objectives import SameDegree
 
     X = data["X"]
     distances = Distances.of(X, "euclidean", random_state=0, n_jobs=None)
-    pairs = distances.drawn(drawn_shifts(len(X), 64, 0), np.random.default_rng(0).permutation(len(X)))
+    pairs = distances.sample(sampled_shifts(len(X), 64, 0), np.random.default_rng(0).permutation(len(X)))
     objective = SameDegree(pairs, unit=20.0, degrees=[1.0])
     Z = X[:, :2] / 20.0
     objective(Z)

@@ -40,8 +40,8 @@ def about(path: str) -> list[str]:
     ['tests/methods/distance/test_sdd.py', 'tests/methods/test_fitted_state.py']
     >>> about("src/isentropic/methods/distance/multi_sdd.py")[3]
     'tests/test_laws.py::test_every_method_keeps[multi-sdd-fitted-rows]'
-    >>> about("src/isentropic/methods/local/tangents.py")[1:]
-    ['tests/methods/local/test_hessian_lle.py', 'tests/methods/local/test_ltsa.py']
+    >>> about("src/isentropic/methods/local/neighborhoods.py")[1:]
+    ['tests/methods/local/test_lle.py', 'tests/methods/local/test_ltsa.py', 'tests/methods/local/test_mvu.py']
     >>> about("papers/src/isentropic_papers/isomap/honest.py")[1:3]
     ['papers/tests/test_isomap_honest.py', 'papers/tests/test_isomap_thesis.py']
     """

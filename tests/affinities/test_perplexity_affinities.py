@@ -9,7 +9,12 @@ from sklearn.manifold._t_sne import _joint_probabilities
 from assertions import assert_same_bits
 from isentropic._core.errors import InvalidInputError, PerplexityWarning
 from isentropic._core.values import Knn
-from isentropic.affinities import checked_perplexity, conditional_affinities, joint_affinities, listed_for
+from isentropic.affinities import (
+    checked_perplexity,
+    conditional_affinities,
+    joint_affinities,
+    neighbors_for_perplexity,
+)
 from isentropic.neighbors import nearest_neighbors
 from naive_neighbours import naive_affinities, naive_joint
 
@@ -84,7 +89,11 @@ def test_threads_change_no_bit():
 
 
 def test_how_many_are_listed():
-    assert [listed_for(30.0, 1000), listed_for(5.5, 1000), listed_for(30.0, 50)] == [90, 17, 49]
+    assert [
+        neighbors_for_perplexity(30.0, 1000),
+        neighbors_for_perplexity(5.5, 1000),
+        neighbors_for_perplexity(30.0, 50),
+    ] == [90, 17, 49]
 
 
 def test_a_perplexity_of_all_rows_warns():

@@ -25,7 +25,7 @@ from isentropic.dissimilarities import (
     votes,
 )
 from isentropic.dissimilarities import classes as classes_module
-from isentropic.embedding.class_divergences import DIRECTED, class_divergences
+from isentropic.embedding.class_model import DIRECTED, class_divergences
 from isentropic.registry import make
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -19,7 +19,7 @@ from isentropic import (
     MetricMDS,
     NonmetricMDS,
 )
-from isentropic.embedding.initialization import WarmStart, completed_places, previous_embedding
+from isentropic.embedding.initialization import WarmStart, complete_coordinates, previous_embedding
 from isentropic.quality import aligned_distance
 
 DIGITS = isentropic.datasets.load("builtin:digits").X[:260]
@@ -95,11 +95,11 @@ def test_places_of_rows_without_a_match_are_those_of_the_plain_formula():
     known = np.isfinite(places[:, 0])
     expected = naive_places(MetricMDS(), X, known, places)
     warm = WarmStart(places)
-    assert_allclose(completed_places(warm, X, "euclidean", None), expected, rtol=1e-9)
-    assert_allclose(completed_places(warm, cdist(X, X), "precomputed", None), expected, rtol=1e-9)
+    assert_allclose(complete_coordinates(warm, X, "euclidean", None), expected, rtol=1e-9)
+    assert_allclose(complete_coordinates(warm, cdist(X, X), "precomputed", None), expected, rtol=1e-9)
     twin = np.concatenate([X, X[known][:1]])  # equal to a row that has a place: takes it
     warm = WarmStart(np.concatenate([places, [[np.nan] * 2]]))
-    put = completed_places(warm, twin, "euclidean", None)[-1]
+    put = complete_coordinates(warm, twin, "euclidean", None)[-1]
     assert_allclose(put, places[known][0], atol=1e-7)
 
 

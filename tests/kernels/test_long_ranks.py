@@ -24,7 +24,7 @@ def keys(values):
 
 
 def bucketed(values, n_buckets):
-    """Entries by value in buckets of neighbouring values, ascending in each; equal values together."""
+    """QueryEdges by value in buckets of neighbouring values, ascending in each; equal values together."""
     levels = np.unique(values)
     bucket = np.searchsorted(levels, values) * n_buckets // len(levels)
     order = np.argsort(bucket, kind="stable").astype(np.uint32)

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import isentropic
 from isentropic import SDD, TSNE, UMAP, Isomap, Landmarks, MetricMDS, append_rows
-from isentropic.embedding.embedder import whole_change
+from isentropic.embedding.embedder import atomic_change
 
 MOMENTS = 12 * int(os.environ.get("ISENTROPIC_ATTACKS", "1"))  # of each case
 OURS = str(Path(isentropic.__file__).parent)
@@ -126,7 +126,7 @@ def test_what_fails_after_the_map_is_found_changes_nothing(monkeypatch):
 
 def test_a_change_is_made_in_one_step():
     model = Isomap(6).fit(table(20))
-    with whole_change(model) as work:
+    with atomic_change(model) as work:
         work.embedding_, work.n_neighbors = None, 3
         assert model.embedding_ is not None
     assert (model.embedding_, model.n_neighbors) == (None, 3)

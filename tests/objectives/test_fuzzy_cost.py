@@ -35,10 +35,10 @@ def test_the_cost_is_that_of_all_pairs_of_a_few_rows(rng, exaggeration):
 
 
 @pytest.mark.parametrize("exaggeration", [1.0, 4.0])
-def test_slopes_are_the_gradient_of_the_cost_on_average(rng, exaggeration):
+def test_the_gradient_is_that_of_the_cost_on_average(rng, exaggeration):
     Z, cost = places(rng), FuzzyNeighbors(PAIRS, CURVE, push=5.0, seed=0)
-    mean = np.mean([cost.slopes(Z, exaggeration) for _ in range(2000)], axis=0)
-    without = FuzzyNeighbors(PAIRS, CURVE, push=0.0, seed=0).slopes(Z)
+    mean = np.mean([cost.gradient(Z, exaggeration) for _ in range(2000)], axis=0)
+    without = FuzzyNeighbors(PAIRS, CURVE, push=0.0, seed=0).gradient(Z)
     # one draw of twelve is the row itself, which does not push
     expected = naive_gradient(lambda z: naive_cost(z, 11 / 12 * 5.0, exaggeration), Z)
     pushes = np.abs(expected - without).max()
@@ -50,7 +50,7 @@ def test_slopes_are_the_gradient_of_the_cost_on_average(rng, exaggeration):
 def test_draws_are_new_at_every_gradient_and_the_same_again_from_the_start(rng):
     Z = rng.normal(size=(12, 2))
     runs = [FuzzyNeighbors(PAIRS, CURVE, push=5.0, seed=0) for _ in range(2)]
-    first, second = ([cost.slopes(Z) for _ in range(2)] for cost in runs)
+    first, second = ([cost.gradient(Z) for _ in range(2)] for cost in runs)
     assert not np.array_equal(*first)
     assert_same_bits(first[0], second[0])
     assert_same_bits(first[1], second[1])
@@ -59,4 +59,4 @@ def test_draws_are_new_at_every_gradient_and_the_same_again_from_the_start(rng):
 def test_rows_at_one_place_have_a_finite_cost():
     cost = FuzzyNeighbors(PAIRS, CURVE, push=5.0, seed=0)
     assert np.isfinite(cost.divergence(np.zeros((12, 2))))
-    assert np.isfinite(cost.slopes(np.zeros((12, 2)))).all()
+    assert np.isfinite(cost.gradient(np.zeros((12, 2)))).all()

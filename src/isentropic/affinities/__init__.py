@@ -1,4 +1,4 @@
-"""How much two rows that are near each other belong together."""
+"""Affinities and edge weights of near rows."""
 
 from .graph_weights import (
     InnerProduct,
@@ -21,8 +21,8 @@ from .neighbor_affinities import (
     fitted_curve,
     fuzzy_graph,
     joint_affinities,
-    listed_for,
     memberships,
+    neighbors_for_perplexity,
 )
 
 # What is checked at its door, for users; the other names are for our own modules, which have checked.

@@ -41,8 +41,8 @@ def checked_perplexity(perplexity: float, n_rows: int) -> float:
     return float(n_rows - 1)
 
 
-def listed_for(perplexity: float, n_rows: int) -> int:
-    """How many neighbours stand for all: ``3 perplexity``, or all others where there are no more."""
+def neighbors_for_perplexity(perplexity: float, n_rows: int) -> int:
+    """How many neighbours a perplexity needs: ``3 perplexity``, or all other rows if there are fewer."""
     return min(math.ceil(_LISTED * perplexity), n_rows - 1)
 
 

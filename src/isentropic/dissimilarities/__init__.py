@@ -1,4 +1,4 @@
-"""How unlike two rows are once their classes count too, and what is guessed of rows without a class."""
+"""Dissimilarities that count classes, and class probabilities of rows without a class."""
 
 from .class_dissimilarities import (
     CHOICES,

@@ -1,4 +1,4 @@
-"""The nearest rows by a dissimilarity of classes, without all pairs: merged lists of each class's nearest."""
+"""Nearest rows by a dissimilarity that counts classes, from the nearest of each class."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def largest_distance(X: np.ndarray, metric: Metric, n_jobs: int | None = None) -
 #
 # Each has two forms: ``between`` for rows whose classes are known, and ``expected`` for new rows, which
 # have a
-# share of every class (None: nothing is guessed, and the term of the classes is left out). For rows of one
+# share of every class (None: no class is estimated, and the term of the classes is left out). For rows of one
 # class both grow with the distance: so the nearest by a dissimilarity are among the nearest of each class.
 
 
@@ -131,7 +131,7 @@ ClassDistance = Exponential | Shrunk | Added
 
 
 def same_class(shares: np.ndarray | None, tails: np.ndarray) -> Any:
-    """Probability, (b, k), that a new row has the class of each of k others; 1 where nothing is guessed."""
+    """Probability, (b, k), that a new row has the class of each of k others; 1 where none is estimated."""
     return 1.0 if shares is None else np.take_along_axis(shares, tails, axis=1)
 
 

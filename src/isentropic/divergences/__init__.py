@@ -1,4 +1,4 @@
-"""How far two distributions are apart: Gaussians in closed form, densities on a grid, patches of a graph."""
+"""Divergences of distributions: Gaussians in closed form, densities on a grid, patches of a graph."""
 
 from .forms import FullForm, Gaussians, LowRankForm
 from .gaussian_divergences import (

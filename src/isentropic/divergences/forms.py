@@ -145,7 +145,7 @@ class FullForm:
         def again(near: np.ndarray, part: np.ndarray) -> None:
             near_terms(self.means, self._covariances, heads[near], tails[near], part)
 
-        return _mended(out, weight, again, self._n_jobs)
+        return _with_near_pairs(out, weight, again, self._n_jobs)
 
 
 def _matrices_at_once(m: int) -> int:
@@ -153,7 +153,7 @@ def _matrices_at_once(m: int) -> int:
     return max(2, min(64, _STEPS_AT_ONCE // m**3))
 
 
-def _mended(out: np.ndarray, weight: float, again: Callable, n_jobs: int | None) -> np.ndarray:
+def _with_near_pairs(out: np.ndarray, weight: float, again: Callable, n_jobs: int | None) -> np.ndarray:
     """Mixed terms with those of nearly equal Gaussians computed ``again``, without cancellation."""
     if weight != 0.5:
         return out
@@ -250,7 +250,7 @@ class LowRankForm:
             near_terms_from_rows(self.X, self.members, self.sizes, self.means, self._scales, self.noise,
                                  heads[near], tails[near], part)  # fmt: skip
 
-        return _mended(out, weight, again, self._n_jobs)
+        return _with_near_pairs(out, weight, again, self._n_jobs)
 
     def _terms(self, heads, tails, weight, out):
         _check_pairs(heads, tails, len(self.members))

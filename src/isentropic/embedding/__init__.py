@@ -1,4 +1,4 @@
-"""What the methods of all families share, and what a method of another package is made of.
+"""What methods of all families share, also for methods of other packages.
 
 A method is an :class:`Embedder` whose ``fit`` begins with ``training_data(self, X)`` of the module of that
 name, calls stages by name, and ends with ``_set_fit``: the embedding, an out-of-sample map, and public

@@ -1,19 +1,36 @@
-"""Which classes training rows have, and which new rows may have. No label of a new row is ever asked for."""
+"""Classes of training rows and guesses for new rows; divergences and graphs of classes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
 
+from .._core.errors import require, require_one_of
 from .._core.runtime import row_blocks
 from .._core.specs import Array, Maybe, OneOf, Size, StateError, Text, Whole
 from .._core.state import Sub, Value
-from ..dissimilarities import ClassGaussians, ClassIndex, WideGaussians, class_gaussians, posterior, votes
-from ..neighbors import RowIndex
+from .._core.values import ClassDivergence, NeighborGraph
+from ..dissimilarities import (
+    Added,
+    ClassDistance,
+    ClassGaussians,
+    ClassIndex,
+    WideGaussians,
+    checked_dissimilarity,
+    class_gaussians,
+    fitted_dissimilarity,
+    largest_distance,
+    posterior,
+    votes,
+)
+from ..distances import Metric, is_gower
+from ..divergences import EDGE_DIVERGENCES, FullForm
+from ..divergences.gaussian_divergences import fisher_rao, kl
+from ..neighbors import RowIndex, directed_lists, joined_graph
 from .training_data import UNLABELLED, Part, TrainingData
 
 # ---- How likely two rows are of one class, where some of them have none --------------------------
@@ -24,7 +41,7 @@ _NUMBERS_AT_ONCE = 2**21  # shares of the pairs of a block
 
 @dataclass(frozen=True, slots=True)
 class FittedClasses:
-    """The classes of fitted rows, and what is guessed of those that have none.
+    """Classes of training rows, and estimated ones for rows without a class.
 
     >>> import numpy as np
     >>> some = FittedClasses(np.array([0, 1, -1]), 2, np.array([[0.25, 0.75]]))
@@ -39,7 +56,7 @@ class FittedClasses:
     )
 
     def same(self, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
-        """Probability that both rows of each pair are of one class; 1 where nothing is guessed of a row."""
+        """Probability that both rows of each pair are of one class; 1 where none is estimated."""
         out = np.ones(len(heads))
         for block in row_blocks(len(heads), "classes", size=max(1, _NUMBERS_AT_ONCE // self.count)):
             a, b = self.codes[heads[block]], self.codes[tails[block]]
@@ -63,7 +80,7 @@ class FittedClasses:
         return out
 
     def shares(self, rows: np.ndarray) -> np.ndarray:
-        """(r, c): 1 for the class of a row, or what is guessed of one that has none."""
+        """Class probabilities (r, c): 1 for the class of a row, estimates for a row without one."""
         out = (self.codes[rows][:, None] == np.arange(self.count)).astype(float)
         open_ones = self.codes[rows] < 0
         if self.guessed is not None and open_ones.any():
@@ -117,18 +134,18 @@ class ClassModel(Part):
         return model.with_guesses(model.shares(data.table[open_rows], n_jobs))
 
     def with_guesses(self, guesses: np.ndarray | None) -> ClassModel:
-        """The same with the probabilities of the classes of unlabelled training rows."""
+        """The same model with class probabilities of unlabelled training rows."""
         return ClassModel(self.data, self.n_classes, self.rule, self.n_votes, self.gaussians, guesses)
 
     @cached_property
     def training(self) -> FittedClasses:
-        """The classes of training rows, with what is guessed of those that have none."""
+        """Classes of training rows, estimated for those without one."""
         return FittedClasses(self.data.labels, self.n_classes, self.guesses)
 
     def shares(
         self, X: np.ndarray, n_jobs: int | None, vote: Callable[[np.ndarray], np.ndarray] | None = None
     ) -> np.ndarray | None:
-        """``p(c | x)`` of new rows, (b, c), each by itself; None where nothing is guessed.
+        """``p(c | x)`` of new rows, (b, c), each by itself; None where no class is estimated.
 
         ``vote`` gives the classes, (b, k), of the nearest rows, where a method finds them itself.
         """
@@ -181,6 +198,99 @@ class ClassModel(Part):
             raise StateError("guesses", "must be there for each row without a class")
 
     def require_guesses(self) -> None:
-        """Raise unless what is guessed of training rows without a class is there; for ``_require_sound``."""
+        """Raise unless classes are estimated for training rows without one; for ``_require_sound``."""
         if self.rule != "neutral" and self.guesses is None and (self.data.labels < 0).any():
             raise StateError("guesses", "must be there for each row without a class")
+
+
+# --------------------------------------------------------------------------------------------------
+# Divergences between the Gaussians of classes, and the dissimilarities of rows that are made of them.
+
+
+DIRECTED = {**EDGE_DIVERGENCES, "directed-kl": kl}  # for methods that do not need one number a pair
+
+
+def checked_divergence(name: Any, known: Any = EDGE_DIVERGENCES) -> str:
+    require_one_of("divergence", name, known)
+    return str(name)
+
+
+def class_divergences(gaussians: ClassGaussians | WideGaussians, divergence: str = "kl") -> np.ndarray:
+    """Divergence of each pair of classes, (c, c), 0 on the diagonal. ``O(c m^3 + c^2 m^2)`` time.
+
+    Of Gaussians in r coordinates m is r, but for ``"fisher-rao"``, which takes ``O(c m r^2)``.
+
+    >>> import numpy as np
+    >>> one = np.ones((2, 1, 1))
+    >>> class_divergences(ClassGaussians(np.array([[0.0], [2.0]]), one, np.array([5, 5]))).tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    """
+    c = len(gaussians.means)
+    heads, tails = np.nonzero(~np.eye(c, dtype=bool))
+    table = np.zeros((c, c))
+    if isinstance(gaussians, WideGaussians) and divergence == "fisher-rao":  # not the same in another basis
+        table[heads, tails] = fisher_rao(gaussians, heads, tails)
+    else:
+        inside = gaussians.inside if isinstance(gaussians, WideGaussians) else gaussians
+        table[heads, tails] = DIRECTED[divergence](_form(inside), heads, tails)
+    finite = bool(np.isfinite(table).all())
+    hint = "Scale the features, or leave out those that vary in one class only."
+    require(finite, "A divergence between classes", "finite", "infinite or missing numbers", hint)
+    return table
+
+
+def _form(gaussians: ClassGaussians) -> FullForm:
+    """In a unit that is a power of two, so that no square is lost; a divergence itself has none."""
+    m = gaussians.means.shape[1]
+    size = float(np.sqrt(gaussians.covariances[:, np.arange(m), np.arange(m)].mean()))
+    unit = float(np.ldexp(1.0, int(np.frexp(size)[1])))
+    means = (gaussians.means - gaussians.means.mean(axis=0)) / unit
+    return FullForm(means, gaussians.covariances / unit / unit)
+
+
+def dissimilarity_of(
+    choice: Any,
+    X: np.ndarray,
+    classes: np.ndarray,
+    *,
+    metric: Metric = "euclidean",
+    directed: bool = False,
+    n_jobs: int | None = None,
+) -> ClassDistance:
+    """Fit a dissimilarity to a table with classes."""
+    choice = checked_dissimilarity(choice)
+    if not isinstance(choice, ClassDivergence):
+        return fitted_dissimilarity(choice, X, classes, metric=metric, n_jobs=n_jobs)
+    must_be = "dis1, dis2 or dis3 for distances that are given, or Gower's, which have no Gaussians"
+    require(metric != "precomputed" and not is_gower(metric), "dissimilarity", must_be, choice)
+    checked_divergence(choice.divergence, DIRECTED if directed else EDGE_DIVERGENCES)
+    table = class_divergences(class_gaussians(X, classes), choice.divergence)
+    if choice.scale == "match" and table.any():
+        table *= largest_distance(X, metric, n_jobs) / table.max()
+    return Added(choice.alpha * table)
+
+
+def class_graph(
+    X: np.ndarray,
+    classes: np.ndarray,
+    measure: ClassDistance,
+    k: int,
+    *,
+    metric: Metric = "euclidean",
+    on_disconnected="bridge",
+    n_jobs: int | None = None,
+) -> NeighborGraph:
+    """The union of the k nearest of each row by the dissimilarity, weighed by it, repaired by the policy.
+
+    A bridge joins the two rows of its parts that are nearest in the data.
+    """
+    near, lengths = ClassIndex(X, classes, metric).among(k, measure, n_jobs)
+    graph = joined_graph(X, directed_lists(near, lengths), "knn", metric=metric,
+                         on_disconnected=on_disconnected, n_jobs=n_jobs)  # fmt: skip
+    return replace(graph, weights=weighed(graph, measure, classes))
+
+
+def weighed(graph: NeighborGraph, measure: ClassDistance, classes: np.ndarray) -> np.ndarray:
+    """The dissimilarities of the ends of all edges, from their lengths in the data."""
+    heads = np.repeat(classes, np.diff(graph.indptr))
+    return measure.between(graph.weights, heads, classes[graph.indices])

@@ -1,4 +1,4 @@
-"""What every estimator here has in common."""
+"""The base class of estimators."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SET_BY_TRAINING_DATA = {"n_features_in_", "feature_names_in_", "classes_", "_sk
 
 
 @contextmanager
-def whole_change(model):
-    """A copy to change, all of which takes the place of ``model`` in one step when the block ends well.
+def atomic_change(model):
+    """Change a copy of the model, and put it in place of ``model`` in one step if the block succeeds.
 
     What fails in the block, or is ended there by Ctrl-C, changes nothing. Attributes of the copy are those of
     the model until they are set: values are replaced, never written into.
@@ -37,7 +37,7 @@ def whole_change(model):
 
 
 def all_or_nothing(fit):
-    """A ``fit`` that fails, or that Ctrl-C ends, leaves the estimator as it was: fitted before, or not.
+    """Make ``fit`` atomic: if it fails, or Ctrl-C ends it, the estimator stays as it was.
 
     A ``y`` of another length than ``X`` is refused, also where it is not used.
     """
@@ -46,7 +46,7 @@ def all_or_nothing(fit):
     def whole(self, X, *args, **kwargs):
         if not self._learns_from_y:  # who does has a message of its own
             require_label_each(X, args[0] if args else kwargs.get("y"))
-        with whole_change(self) as work:
+        with atomic_change(self) as work:
             found = fit(work, X, *args, **kwargs)
         return self if found is work else found
 
@@ -54,7 +54,7 @@ def all_or_nothing(fit):
 
 
 def require_label_each(X, y) -> None:
-    """Refuse a ``y`` that is given and has not one entry for each row of ``X``."""
+    """Refuse a ``y`` that has not one entry for each row of ``X``."""
     if y is None:
         return
     n, count = _length(X), _length(y)
@@ -65,7 +65,7 @@ def require_label_each(X, y) -> None:
 
 
 def _length(given) -> int | None:
-    """Rows of a table, a sparse one included, or entries of a list; None of what has none."""
+    """Number of rows of a table, or of entries of a list; None for other values."""
     if not (hasattr(given, "shape") or hasattr(given, "__len__")):
         given = np.asarray(given)
     shape = getattr(given, "shape", None)
@@ -118,7 +118,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return checked_coordinates(Z)
 
     def _set_fit(self, Z: np.ndarray, out_of_sample: Any, **fitted: Any):
-        """The end of a fit: the embedding, the out-of-sample map, public results; nothing else is left."""
+        """Set the embedding, the out-of-sample map and public results; drop those of an earlier fit."""
         for name in field_specs(type(self)).keys() - _SET_BY_TRAINING_DATA:
             self.__dict__.pop(name, None)
         out_of_sample.data.release()
@@ -164,7 +164,7 @@ class SupportsInverse:
     n_jobs: Any
 
     def inverse_transform(self, Z) -> np.ndarray:
-        """Rows that have the coordinates: of all such the one nearest to the mean, or what is decoded."""
+        """Reconstruct rows from coordinates: the nearest ones to the mean, or the decoded ones."""
         check_is_fitted(self)
         Z = check_array(unmasked("Z", Z), dtype=np.float64, order="C")
         d = self._n_features_out

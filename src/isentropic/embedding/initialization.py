@@ -18,10 +18,10 @@ from .._core.errors import NegativeEigenvalueWarning, TableWarning, require, war
 from .._core.state import is_fitted
 from ..linalg import Scaling, classical_scaling, leading_eigenvectors, normalized_adjacency, top_eigenpairs
 from ..neighbors import component_labels, nearest_among
-from ..objectives import AllPairs, DrawnPairs
+from ..objectives import AllPairs, SampledPairs
 from ..tables.class_labels import matched_names, row_names
 from .input_rows import metric_of_rows
-from .landmarks import place_by_landmarks
+from .landmarks import map_by_landmarks
 from .row_distances import Distances
 
 # ---- Where the search for a map starts: principal components, classical scaling, or noise --------
@@ -37,7 +37,7 @@ _WITHOUT_EXTENT = (
 _REFERENCES = 500  # rows that the others are placed by, where there are too many for all distances
 
 
-def principal_start(X: np.ndarray, unit: float, n_components: int) -> np.ndarray:
+def pca_initialization(X: np.ndarray, unit: float, n_components: int) -> np.ndarray:
     """The leading principal components in multiples of ``unit``; zero beyond the rank of the table."""
     centred = (X - X.mean(axis=0)) / unit
     # The mean of a constant column is rounded, which of a large one may be more than all other columns span.
@@ -54,47 +54,49 @@ def principal_start(X: np.ndarray, unit: float, n_components: int) -> np.ndarray
     return Z
 
 
-def scaled_start(
+def scaling_initialization(
     distances: Distances,
-    pairs: AllPairs | DrawnPairs,
+    pairs: AllPairs | SampledPairs,
     unit: float,
     n_components: int,
     random: np.random.RandomState,
 ) -> np.ndarray:
-    """Classical scaling of the distances: of all, or of some rows by which the others are placed.
+    """Initialize by classical scaling of all distances, or by landmark MDS.
 
     Distances that are not Euclidean may leave a coordinate without extent, from which no descent could
     lead away: it gets a little noise.
     """
     if isinstance(pairs, AllPairs):
-        Z = rough_scaling(pairs.distances, pairs.n, n_components, distances.n_jobs).embedding / unit
+        Z = initial_scaling(pairs.distances, pairs.n, n_components, distances.n_jobs).embedding / unit
     else:
-        Z = landmark_start(distances, n_components, random) / unit
-    return roughened(Z, random)
+        Z = landmark_initialization(distances, n_components, random) / unit
+    return jittered(Z, random)
 
 
-def landmark_start(distances: Distances, n_components: int, random: np.random.RandomState) -> np.ndarray:
-    """Classical scaling of some rows, by which the others are placed (landmark MDS)."""
+def landmark_initialization(
+    distances: Distances, n_components: int, random: np.random.RandomState
+) -> np.ndarray:
+    """Initialize by landmark MDS: classical scaling of some rows, by which the others are mapped."""
     n = len(distances.X)
     references = np.sort(random.permutation(n)[:_REFERENCES])
     between = squareform(distances.of_rows(references, references), checks=False)
-    scaling = rough_scaling(between, len(references), n_components, distances.n_jobs)
+    scaling = initial_scaling(between, len(references), n_components, distances.n_jobs)
     rows = np.arange(n)
-    return place_by_landmarks(scaling, n, lambda block: distances.of_rows(rows[block], references),
+    return map_by_landmarks(scaling, n, lambda block: distances.of_rows(rows[block], references),
                               n_jobs=distances.n_jobs)  # fmt: skip
 
 
-def rough_scaling(distances: np.ndarray, n: int, n_components: int, n_jobs: int | None) -> Scaling:
-    """Classical scaling to start from: distances that are not Euclidean are no reason to warn."""
+def initial_scaling(distances: np.ndarray, n: int, n_components: int, n_jobs: int | None) -> Scaling:
+    """Classical scaling without the warning about distances that are not Euclidean."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NegativeEigenvalueWarning)
         return classical_scaling(distances, n, n_components, n_jobs=n_jobs)
 
 
-def roughened(Z: np.ndarray, random: np.random.RandomState, spread: float = SPREAD) -> np.ndarray:
-    """Coordinates without extent, from which no descent could lead away, get a little noise; in place.
+def jittered(Z: np.ndarray, random: np.random.RandomState, spread: float = SPREAD) -> np.ndarray:
+    """Add a little noise to coordinates without extent, which no descent could leave; in place.
 
-    Warns where that is all of them: the start is a random one then.
+    Warns if that is all of them: the initialization is random then.
     """
     flat = ~Z.any(axis=0)
     if flat.all():
@@ -103,8 +105,8 @@ def roughened(Z: np.ndarray, random: np.random.RandomState, spread: float = SPRE
     return Z
 
 
-def given_start(init, n: int, n_components: int, names: tuple[str, ...]) -> np.ndarray:
-    """Coordinates to start from that are given, checked; ``names`` are the starts that have one."""
+def user_initialization(init, n: int, n_components: int, names: tuple[str, ...]) -> np.ndarray:
+    """Check initial coordinates given by the user; ``names`` are the initializations that have a name."""
     shape = (n, n_components)
     must_be = f"{', '.join(map(repr, names))} or finite coordinates of shape {shape}"
     require(np.shape(init) == shape, "init", must_be, np.shape(init) or init)
@@ -113,7 +115,9 @@ def given_start(init, n: int, n_components: int, names: tuple[str, ...]) -> np.n
     return Z
 
 
-def random_start(n: int, n_components: int, random: np.random.RandomState, *, wide: bool) -> np.ndarray:
+def random_initialization(
+    n: int, n_components: int, random: np.random.RandomState, *, wide: bool
+) -> np.ndarray:
     return (_WIDE_SPREAD if wide else SPREAD) * random.standard_normal((n, n_components))
 
 
@@ -125,19 +129,21 @@ WIDTH = 10.0  # of a start, along its widest coordinate
 _LONELY = 1e-2  # the radius of a part whose middle is that of another, in widths
 
 
-def spectral_start(W: csr_array, d: int, layout_of_parts: Callable[[], np.ndarray]) -> np.ndarray:
-    """Laplacian eigenmaps of the graph ``W``, 10 wide; of a graph in parts each has its own, around the
-    middle of its rows in a layout, which is asked for then, and no wider than its nearest part is far.
+def spectral_initialization(W: csr_array, d: int, layout_of_parts: Callable[[], np.ndarray]) -> np.ndarray:
+    """Laplacian eigenmaps of the graph ``W``, 10 wide; for a disconnected graph those of its components.
+
+    Each component lies around the middle of its rows in ``layout_of_parts()``, no wider than the distance
+    to the nearest other one.
 
     ``O(nnz)`` a product with the graph and vector, some hundreds of products.
     """
     labels = component_labels(W.indptr, W.indices, W.data > 0)
     if labels.max() == 0:
-        return wide(_eigenmap(W, d))
+        return with_width(_eigenmap(W, d))
     layout = layout_of_parts()
     sizes = np.bincount(labels)
     middles = np.column_stack([np.bincount(labels, weights=column) for column in layout.T]) / sizes[:, None]
-    middles = wide(middles)
+    middles = with_width(middles)
     order = np.argsort(labels, kind="stable")
     Z = np.empty_like(layout)
     for part, rows in enumerate(np.split(order, np.cumsum(sizes)[:-1])):
@@ -145,12 +151,12 @@ def spectral_start(W: csr_array, d: int, layout_of_parts: Callable[[], np.ndarra
         radius = max(0.5 * float(gaps.min()), _LONELY * WIDTH)
         Z[rows] = middles[part]
         if len(rows) > 1:
-            Z[rows] += wide(_eigenmap(csr_array(W[rows][:, rows]), d)) * (2.0 * radius / WIDTH)
+            Z[rows] += with_width(_eigenmap(csr_array(W[rows][:, rows]), d)) * (2.0 * radius / WIDTH)
     return Z
 
 
-def wide(Z: np.ndarray) -> np.ndarray:
-    """Centred, and 10 wide along the widest coordinate."""
+def with_width(Z: np.ndarray) -> np.ndarray:
+    """Centre coordinates, and scale the widest one to a width of 10."""
     Z = Z - (Z.max(axis=0) + Z.min(axis=0)) / 2
     widest = float(np.ptp(Z, axis=0).max())
     return Z * (WIDTH / widest) if widest > 0 else Z
@@ -177,28 +183,28 @@ _KINDS = "a fitted estimator, a DataFrame of coordinates by row name, or an arra
 
 @dataclass(frozen=True, slots=True)
 class WarmStart:
-    """Where rows are in an earlier map, and how far to go from there."""
+    """Coordinates of rows in an earlier map, and how many steps to take from there."""
 
     places: np.ndarray  # (n, d), NaN for rows that the map has not
     steps: int | None = None  # None for as many as the method takes from an earlier map
 
 
 def previous_embedding(X: Any, init: Any, n_components: int) -> WarmStart | None:
-    """Where the rows of ``X`` are in an earlier map: an estimator, coordinates by row name, an array."""
+    """Coordinates of the rows of ``X`` in an earlier map: an estimator, a table by row name, or an array."""
     if init is None:
         return None
     if isinstance(init, WarmStart):
         require(init.places.shape[1] == n_components, "n_components",
                 "that of the map, to go on from it", n_components)  # fmt: skip
         return init
-    Z = _places_before(X, init, n_components)
+    Z = _previous_coordinates(X, init, n_components)
     finite = np.isfinite(Z).all(axis=1)
     hint = "Do the names of the rows agree? They are the index of X, and that of the earlier map."
     require(bool(finite.any()), "init", "a map that has rows of X", f"none of {len(Z)}", hint)
     return WarmStart(Z)
 
 
-def _places_before(X: Any, init: Any, d: int) -> np.ndarray:
+def _previous_coordinates(X: Any, init: Any, d: int) -> np.ndarray:
     """Coordinates of the rows of ``X`` in an earlier map, NaN for those that it has not."""
     names = row_names(X)
     if hasattr(init, "get_params"):
@@ -223,8 +229,8 @@ def _places_before(X: Any, init: Any, d: int) -> np.ndarray:
     return np.where(found[:, None] >= 0, Z[found], np.nan)
 
 
-def completed_places(warm: WarmStart, X: np.ndarray, metric: Any, n_jobs: int | None) -> np.ndarray:
-    """A place for every row: its own of the map before, else amid those of its nearest rows.
+def complete_coordinates(warm: WarmStart, X: np.ndarray, metric: Any, n_jobs: int | None) -> np.ndarray:
+    """Coordinates for every row: its own in the earlier map, or a mean of those of its nearest rows.
 
     ``z = sum_j z_j / d_j / sum_j 1 / d_j`` over the five nearest rows that have a place.
     """

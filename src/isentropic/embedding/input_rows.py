@@ -1,4 +1,4 @@
-"""Input rows: validated the same way by every method, and found again among the fitted ones."""
+"""Input rows: validation, and search for rows among the training rows."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def require_dense_rows(model) -> None:
 
 
 def takes_sparse(estimator) -> bool:
-    """Whether it needs no more of its rows than distances: they may be sparse then, compared by cosine."""
+    """Whether an estimator takes sparse rows: it needs only distances of them, by cosine."""
     return not estimator._learns_from_y and "metric" in estimator.get_params(deep=False)
 
 
 def _sparse_rows(estimator, X, metric: Metric, fitting: bool) -> SparseRows:
-    """Rows of a sparse table, for a method that needs no more of them than cosines."""
+    """Check the rows of a sparse table, for a method that needs only their cosines."""
     by_cosine = ", or give metric='cosine'" if takes_sparse(estimator) else ""
     if not (by_cosine and metric == SPARSE_METRIC):
         raise InvalidInputError(
@@ -115,7 +115,7 @@ def _sparse_rows(estimator, X, metric: Metric, fitting: bool) -> SparseRows:
 
 
 def _in_units(estimator, X: np.ndarray, metric: Metric, fitting: bool) -> np.ndarray:
-    """The rows as Gower's metric measures them; as they are for any other."""
+    """Rows in the units of Gower's metric; unchanged for other metrics."""
     if not is_gower(metric):
         vars(estimator).pop("_units", None)
         return X
@@ -135,7 +135,7 @@ def checked_components(n_components: int) -> int:
 
 
 def checked_landmarks(given, n_components: int, n: int) -> Landmarks | None:
-    """How many landmarks; None when every row is one, which is the exact method."""
+    """The number of landmarks; None if every row is one, which is the exact method."""
     if given is None:
         return None
     landmarks = given if isinstance(given, Landmarks) else Landmarks(given)
@@ -154,15 +154,15 @@ _TOO_FAR = "These rows are too far from the fitted ones, or the model is damaged
 
 
 def checked_coordinates(Z: np.ndarray, hint: str = _TOO_FAR) -> np.ndarray:
-    """Coordinates that are all finite: what overflows on the way is an error, never a map."""
+    """Require finite coordinates: an overflow is an error, never a map."""
     finite = np.isfinite(Z).all(axis=1)
     first = int(finite.argmin())
     require(bool(finite.all()), f"The coordinates of row {first}", "finite", Z[first].tolist(), hint)
     return Z
 
 
-def one_place_for_equals(X: np.ndarray, Z: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
-    """Rows that are equal, and of one class where there are some, get the mean of their places.
+def merge_equal_rows(X: np.ndarray, Z: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
+    """Give equal rows (of one class) the mean of their coordinates.
 
     Drawn pairs, or rounding, may have led them apart.
     """
@@ -186,7 +186,7 @@ def _runs(value: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def rows_at_zero(D: np.ndarray, hashes: np.ndarray | None) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    """The fitted row at distance 0 of each row of distances, or -1; and all of them where there are several.
+    """The training row at distance 0 from each row of distances, or -1; and all of them if there are several.
 
     Of several, those with the same distances to all rows are the row, by the ``hashes`` of the fitted rows of
     distances; an older model file has none.
@@ -212,7 +212,7 @@ def table_of(rows: str, columns: str, **options) -> OneOf:
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """The fitted rows, to be found again by their exact values. ``O(n)`` memory beyond the rows.
+    """Index of the training rows by their exact values. ``O(n)`` memory beyond the rows.
 
     Where a method learns from classes, equal rows of different classes are different rows, each with a place
     of its own. Of new rows no class is known: one with the values of such rows is the first of the class that

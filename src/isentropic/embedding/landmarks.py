@@ -1,4 +1,4 @@
-"""Landmarks, the rows that stand for all of them: farthest-first traversal (maxmin), or drawn at random.
+"""Landmarks by farthest-first traversal (maxmin) or at random, and landmark MDS.
 
 Landmark MDS: classical scaling of the landmarks, by which all other rows are placed.
 """
@@ -22,7 +22,7 @@ from ..linalg import Scaling, classical_scaling, unexplained
 _WORTH_THREADS = 1_000_000  # entries of X: below that, waking threads costs more than one landmark's work
 
 
-def chosen_landmarks(
+def choose_landmarks(
     X: np.ndarray,
     count: int,
     rule: str = "maxmin",
@@ -31,16 +31,16 @@ def chosen_landmarks(
     random_state=None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Rows that stand for all: each the farthest from those before it, or drawn at random.
+    """Choose landmarks: each the farthest from those before it, or at random.
 
     No two are equal: a place that counts twice would weigh the map. Fewer distinct rows than ``count`` are
     all of them, with a warning. ``O(count n m)`` time. No ``random_state`` means a fixed seed.
     """
     require_one_of("landmark rule", rule, ("maxmin", "random"))
     if rule == "random":
-        chosen = _drawn(X, count, metric, random_state)
+        chosen = _random_landmarks(X, count, metric, random_state)
     else:
-        chosen = _spread_out(X, count, metric, n_jobs)
+        chosen = _maxmin_landmarks(X, count, metric, n_jobs)
     if len(chosen) < count:
         warnings.warn(
             f"n_landmarks must be at most {len(chosen)} (the distinct rows), got {count}: "
@@ -51,7 +51,7 @@ def chosen_landmarks(
     return chosen
 
 
-def scaled_by_landmarks(
+def landmark_scaling(
     D: np.ndarray,
     landmarks: np.ndarray,
     n_components: int,
@@ -59,27 +59,27 @@ def scaled_by_landmarks(
     *,
     n_jobs: int | None,
 ) -> tuple[Scaling, np.ndarray, float]:
-    """Landmark MDS: the scaling of the landmarks, the places of all n rows, and the residual variance.
+    """Landmark MDS: the scaling of the landmarks, coordinates of all n rows, and the residual variance.
 
     ``D`` (l, n) are the distances from the landmarks to all rows.
     """
     between = squareform(D[:, landmarks], checks=False)
     scaling = scaled(between, len(landmarks), n_components, n_jobs=n_jobs)
-    Z = place_by_landmarks(scaling, D.shape[1], lambda block: D[:, block].T, n_jobs=n_jobs)
+    Z = map_by_landmarks(scaling, D.shape[1], lambda block: D[:, block].T, n_jobs=n_jobs)
     return scaling, Z, _landmark_residual_variance(D, landmarks, Z, n_jobs)
 
 
-def place_by_landmarks(
+def map_by_landmarks(
     scaling: Scaling, n: int, distances: Callable[[slice], np.ndarray], *, n_jobs: int | None
 ) -> np.ndarray:
-    """Coordinates of all n rows (n, d), some at a time: ``distances(block)`` are those to the landmarks."""
+    """Map all n rows (n, d) in blocks by their distances to the landmarks, ``distances(block)``."""
     Z = np.empty((n, scaling.projection.shape[1]))
     for block in row_blocks(n, "placing rows", size=4096):
         Z[block] = scaling.place(distances(block), n_jobs=n_jobs)
     return Z
 
 
-def _drawn(X: np.ndarray, count: int, metric: Metric, random_state) -> np.ndarray:
+def _random_landmarks(X: np.ndarray, count: int, metric: Metric, random_state) -> np.ndarray:
     return np.sort(generator(random_state).permutation(_first_of_equals(X, metric))[:count])
 
 
@@ -90,7 +90,7 @@ def _first_of_equals(X: np.ndarray, metric: Metric) -> np.ndarray:
     return np.arange(len(X)) if distinct is None else distinct.rows
 
 
-def _spread_out(X: np.ndarray, count: int, metric: Metric, n_jobs: int | None) -> np.ndarray:
+def _maxmin_landmarks(X: np.ndarray, count: int, metric: Metric, n_jobs: int | None) -> np.ndarray:
     centre = X.mean(axis=0, keepdims=True) if metric in EUCLIDEAN else X[:1]
     current = int(distances_between(centre, X, metric, n_jobs)[0].argmax())
     gap = np.full(len(X), np.inf)

@@ -1,4 +1,4 @@
-"""Distances of pairs of rows, all or drawn, from a table and a metric, a matrix, or a graph."""
+"""Distances of all or sampled pairs of rows, from a table and a metric, a matrix, or a graph."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.pairs.degrees import paired_distances
 from ..neighbors import RowIndex, as_rule, graph_of_rows, query_edges, warn_of_isolated
-from ..objectives import AllPairs, DrawnPairs
+from ..objectives import AllPairs, SampledPairs
 from ..quality import kendall_tau
 
 # ---- Distances over a neighbour graph: shortest ways, and how differently walks spread -----------
@@ -37,8 +37,8 @@ from ..quality import kendall_tau
 _POLICIES = ("bridge", "raise")
 
 
-class OverGraph(ABC):
-    """A graph of rows, and what is a distance over it. New rows enter it at their neighbours."""
+class GraphDistances(ABC):
+    """Distances over a neighbour graph, which new rows enter at their neighbours."""
 
     name: str  # what such distances are called
 
@@ -64,8 +64,8 @@ class OverGraph(ABC):
         return entries.indices, entries.distances
 
 
-class _Ways(OverGraph):
-    """Lengths of the shortest ways."""
+class _ShortestPaths(GraphDistances):
+    """Lengths of the shortest paths."""
 
     name = "geodesic"
 
@@ -79,7 +79,7 @@ class _Ways(OverGraph):
         return from_neighbors(self.graph, *self._entries(X, self._rule, n_jobs), n_jobs=n_jobs)
 
 
-class _Spreads(OverGraph):
+class _DiffusionDistances(GraphDistances):
     """Diffusion distances. The walk from a new row has its first step among the row's neighbours."""
 
     name = "diffusion"
@@ -105,20 +105,22 @@ class _Spreads(OverGraph):
         return self._walks.of_new(near, weights / np.cumsum(weights, axis=1)[:, -1:])
 
 
-_KINDS: dict[type, type[OverGraph]] = {Geodesic: _Ways, Diffusion: _Spreads}
+_KINDS: dict[type, type[GraphDistances]] = {Geodesic: _ShortestPaths, Diffusion: _DiffusionDistances}
 
 
-def kind_of(metric: GraphMetric) -> type[OverGraph]:
+def kind_of(metric: GraphMetric) -> type[GraphDistances]:
     return _KINDS[type(metric)]
 
 
-def over_graph(X: np.ndarray, metric: GraphMetric, graph: NeighborGraph) -> OverGraph:
-    """Distances over a graph that is there already."""
+def graph_distances(X: np.ndarray, metric: GraphMetric, graph: NeighborGraph) -> GraphDistances:
+    """Distances over a graph that was fitted before."""
     return kind_of(metric)(X, metric, graph)
 
 
-def built(X: np.ndarray, metric: GraphMetric, *, random_state, n_jobs: int | None) -> OverGraph:
-    """Distances over the neighbour graph of a table, or of given distances."""
+def fit_graph_distances(
+    X: np.ndarray, metric: GraphMetric, *, random_state, n_jobs: int | None
+) -> GraphDistances:
+    """Distances over the neighbour graph of a table, or of precomputed distances."""
     kind = kind_of(metric)
     if isinstance(metric, Diffusion):
         steps = require_count("t", metric.t, "a number of steps, an integer of at least 1")
@@ -139,22 +141,22 @@ PARTNERS = 128  # of each row, beyond that
 _SWEEPS = 4
 
 
-def drawn_shifts(n: int, count: int, seed: int | tuple[int, ...]) -> np.ndarray:
-    """Different numbers from 1 to ``(n - 1) / 2``, in order: by these, no pair of n rows is drawn twice."""
+def sampled_shifts(n: int, count: int, seed: int | tuple[int, ...]) -> np.ndarray:
+    """Sample shifts from 1 to ``(n - 1) / 2``, sorted: they give no pair of n rows twice."""
     most = (n - 1) // 2
-    drawn: np.ndarray = np.random.default_rng(seed).choice(
+    sample: np.ndarray = np.random.default_rng(seed).choice(
         most, min(count, most), replace=False, shuffle=False
     )
-    return np.sort(drawn) + 1
+    return np.sort(sample) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """The distances between rows that a method works from."""
+    """Distances between the training rows, and of new rows to them."""
 
     X: np.ndarray  # a table, or a square matrix
     metric: Metric  # that of the graph, where they are over one
-    over: OverGraph | None
+    over: GraphDistances | None
     n_jobs: int | None
 
     @classmethod
@@ -163,14 +165,16 @@ class Distances:
     ) -> Distances:
         if not isinstance(metric, GraphMetric):
             return cls(X, metric, None, n_jobs)
-        return cls(X, metric.metric, built(X, metric, random_state=random_state, n_jobs=n_jobs), n_jobs)
+        return cls(
+            X, metric.metric, fit_graph_distances(X, metric, random_state=random_state, n_jobs=n_jobs), n_jobs
+        )
 
     @property
     def graph(self) -> NeighborGraph | None:
         return None if self.over is None else self.over.graph
 
     def among(self, rows: np.ndarray) -> Distances:
-        """Those between some of the rows; not over a graph, where ways lead over all of them."""
+        """Distances between some of the rows; not over a graph, whose paths lead over all rows."""
         assert self.over is None
         return replace(self, X=self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows])
 
@@ -186,8 +190,8 @@ class Distances:
             return AllPairs(n, self.over.condensed(self.n_jobs))
         return AllPairs(n, condensed_distances(self.X, self.metric, self.n_jobs))
 
-    def drawn(self, shifts: np.ndarray, order: np.ndarray) -> DrawnPairs:
-        """The rows next to each other but for a shift: ``8 n`` bytes a shift, twice with the attractions."""
+    def sample(self, shifts: np.ndarray, order: np.ndarray) -> SampledPairs:
+        """Sampled pairs, of rows at a shift: ``8 n`` bytes a shift, twice with the attractions."""
         n, count = len(self.X), len(shifts)
         hint = 'Take pairs="all".'
         kind = "" if self.over is None else self.over.name
@@ -207,7 +211,7 @@ class Distances:
             for block in row_blocks(n, "distances", size=256):
                 for i in range(block.start, block.stop):
                     out[:, i] = self._between(order[i], order[(i + shifts) % n])
-        return DrawnPairs(order, shifts, out)
+        return SampledPairs(order, shifts, out)
 
     def of_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Distances of rows (p,) to rows (p,), one by one; not over a graph."""
@@ -231,7 +235,7 @@ class Distances:
             return self.X[row, others]
         return distances_between(self.X[row : row + 1], self.X[others], self.metric, self.n_jobs)[0]
 
-    def largest(self, pairs: AllPairs | DrawnPairs) -> float:
+    def largest(self, pairs: AllPairs | SampledPairs) -> float:
         """The largest distance; beyond all pairs, the largest found by walking to the farthest row."""
         largest = float(pairs.distances.max(initial=0.0))
         if isinstance(pairs, AllPairs):
@@ -268,7 +272,7 @@ _QUICK_PAIRS = 2**18  # that a search compares degrees by, always the same ones,
 
 @dataclass(frozen=True, slots=True)
 class Tau:
-    """Kendall's tau-b, NaN where distances do not vary; its 95% interval where pairs were drawn."""
+    """Kendall's tau-b, NaN where distances do not vary; its 95% interval where pairs were sampled."""
 
     value: float
     interval: tuple[float, float] | None

@@ -34,8 +34,8 @@ from .input_rows import (
     KnownRows,
     checked_components,
     checked_rows,
+    merge_equal_rows,
     metric_of_rows,
-    one_place_for_equals,
     rows_at_zero,
     table_of,
 )
@@ -87,7 +87,7 @@ class TrainingData(Part):
 
     @property
     def precomputed(self) -> bool:
-        """Whether distances were given instead of rows."""
+        """Whether the distances are precomputed."""
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
@@ -103,15 +103,15 @@ class TrainingData(Part):
         return vars(self).get("_table", self.X)
 
     def release(self) -> None:
-        """Let go of precomputed distances, or of rows that are not kept, after a fit."""
+        """Release precomputed distances, or rows that the model does not need, after a fit."""
         vars(self).pop("_table", None)
 
     def merge_duplicates(self, Z: np.ndarray) -> np.ndarray:
         """Coordinates of the rows, the mean of their places for equal rows (of one class)."""
         if self.labels is None:
-            return one_place_for_equals(self.table, Z)
+            return merge_equal_rows(self.table, Z)
         representative, labels = self._representatives
-        return one_place_for_equals(self.table, Z[representative], labels)
+        return merge_equal_rows(self.table, Z[representative], labels)
 
     # ---- training rows among new ones --------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class TrainingData(Part):
         return found
 
     def _at_zero(self, D: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-        """The row at distance 0, of the class that most such rows have; and whether these are of several."""
+        """The row at distance 0, of the most frequent class; and whether there are several classes."""
         with threads(n_jobs):
             found, alike = rows_at_zero(D, self.hashes)
         if self.labels is None:
@@ -153,7 +153,7 @@ class TrainingData(Part):
 
     @cached_property
     def _representatives(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each row the one whose place it has, and its class: one without may equal some with a class."""
+        """For each row the row whose coordinates it shares, and its class."""
         X, like, labels = self.table, np.arange(self.n), self.labels.copy()
         labelled, others = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
         if len(others):
@@ -192,7 +192,7 @@ class TrainingData(Part):
 
 
 def training_rows(model: Any) -> Any:
-    """The rows that an estimator was fitted to; None where it needs none, or was given distances."""
+    """The training rows of an estimator; None if it keeps none, or the distances were precomputed."""
     return model._map.data.X
 
 

@@ -1,4 +1,4 @@
-"""Geodesic distances of a graph that grows: repaired where that takes less than to search all."""
+"""Geodesic distances of a growing graph, repaired where that is faster than a new search."""
 
 from __future__ import annotations
 

@@ -59,24 +59,25 @@ class Method:
 _SCALED = ("eigenvalues_", "residual_variance_", "euclidean_defect_")
 
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in (
-    Family("linear", "Groups that overlap here may be apart in directions that are not shown.",
+    Family("linear", "Groups that overlap here may be separate in directions that are not shown.",
            ("explained_variance_ratio_",)),
-    Family("stress", "Large distances are kept first: rows that look close may be neighbours only by "
-           "crowding.", (*_SCALED, "cost_", "stress_")),
-    Family("short-range", "Short distances are true, long ones need not be: a surface may be torn, and rows "
-           "that the map has far apart may be neighbours.", ("cost_", "error_")),
-    Family("geodesic", "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap "
-           "between parts has no true width.", _SCALED),
-    Family("pairs", "The order of distances is kept on the whole; fine neighbourhoods may be mixed.",
+    Family("stress", "Large distances are preserved first: rows that look close may only be crowded "
+           "together.", (*_SCALED, "cost_", "stress_")),
+    Family("short-range", "Short distances are reliable, long ones are not: a surface may be torn, and rows "
+           "far apart on the map may be neighbours.", ("cost_", "error_")),
+    Family("geodesic", "Distances follow the neighbour graph: an edge across a gap folds the map, and the "
+           "distance between disconnected components is arbitrary.", _SCALED),
+    Family("pairs", "The overall order of distances is preserved; fine neighbourhoods may be mixed.",
            ("cost_", "kendall_tau_", "kendall_tau_interval_")),
-    Family("spectral", "Distances are those of a diffusion: sparse regions are stretched, dense ones shrunk.",
+    Family("spectral", "Distances are diffusion distances: sparse regions are stretched, dense ones shrunk.",
            ("eigenvalues_",)),
     Family("neighbours", "Sizes of clusters and the gaps between them mean nothing; neighbourhoods do."),
-    Family("lattice", "Rows stand on the nodes of a grid: its even spacing is no distance of the data, which "
-           "the U-matrix or the magnification shows.", ("quantization_error_", "topographic_error_")),
-    Family("neural", "A network bends and stretches as it likes: gaps and sizes of clusters mean little, and "
-           "rows unlike all fitted ones land anywhere.", ("reconstruction_error_", "held_out_error_")),
-    Family("wrapper", "It is read as the map that it mimics, and errs where that one does.", ("loss_",),
+    Family("lattice", "Rows are placed on the nodes of a grid, whose even spacing is not a distance of the "
+           "data: the U-matrix or the magnification shows that.",
+           ("quantization_error_", "topographic_error_")),
+    Family("neural", "A network bends and stretches freely: gaps and sizes of clusters mean little, and rows "
+           "unlike the fitted ones may land anywhere.", ("reconstruction_error_", "held_out_error_")),
+    Family("wrapper", "Read it as the map that it mimics: it errs where that one does.", ("loss_",),
            alone=False),
 )})  # fmt: skip
 _UNKNOWN = "Axes, gaps and sizes of clusters need not mean anything."

@@ -1,6 +1,6 @@
 """Value and gradient of each cost that a map can be fitted by."""
 
-from .degree_losses import AllPairs, DrawnPairs, SameDegree
+from .degree_losses import AllPairs, SameDegree, SampledPairs
 from .sampled_losses import (
     FuzzyMoves,
     FuzzyNeighbors,
@@ -20,11 +20,10 @@ from .stress_losses import (
     worth_threads,
 )
 from .student_losses import Field, GaussianNeighbors, StudentNeighbors, StudentPairs
-from .unfolding_loss import Unfolding
 
 __all__ = [
     "AllPairs",
-    "DrawnPairs",
+    "SampledPairs",
     "Field",
     "FuzzyMoves",
     "FuzzyNeighbors",
@@ -40,7 +39,6 @@ __all__ = [
     "StudentPairs",
     "TripletSteps",
     "Triplets",
-    "Unfolding",
     "mean_edge_cost",
     "mean_pair_cost",
     "weight_floor",

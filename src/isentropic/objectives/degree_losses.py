@@ -37,8 +37,8 @@ class AllPairs:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPairs:
-    """The distances of s n drawn pairs: of the rows ``order[i]`` and ``order[(i + shifts[s]) mod n]``.
+class SampledPairs:
+    """The distances of s n sampled pairs: of the rows ``order[i]`` and ``order[(i + shifts[s]) mod n]``.
 
     ``order`` is a random one, so that every row has ``2 s`` random partners; ``shifts`` are distinct, at
     least 1 and at most ``(n - 1) / 2``, so that no pair is drawn twice.
@@ -66,7 +66,7 @@ class SameDegree:
 
     Distances in the data are taken in multiples of ``unit``. The gradient is
     ``dC/dz_i = 4 sum_g g sum_j (p_ij - q_ij) (z_i - z_j) / (1 + |z_i - z_j|^2)``, p and q over ordered pairs.
-    Drawn pairs stand for all: the normalisers are sums over the drawn pairs, on both sides the same ones.
+    Drawn pairs stand for all: the normalisers are sums over the sampled pairs, on both sides the same ones.
     Memory: one more array like that of the distances.
 
     >>> import numpy as np
@@ -79,7 +79,7 @@ class SameDegree:
 
     def __init__(
         self,
-        pairs: AllPairs | DrawnPairs,
+        pairs: AllPairs | SampledPairs,
         *,
         unit: float,
         degrees: Sequence[float],

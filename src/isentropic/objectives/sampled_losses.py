@@ -130,7 +130,7 @@ class FuzzyNeighbors(_FuzzyForces):
         super().__init__(W, curve, push=push, seed=seed)
         self._W, self._curve, self._count, self.n_jobs = W, curve, 0, n_jobs
 
-    def slopes(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
+    def gradient(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
         """The gradient at the map ``Z`` (n, d), in single precision; pushes divided by ``exaggeration``."""
         out = np.empty(Z.shape, np.float32)
         push = np.float32(self._push / exaggeration)
@@ -218,8 +218,10 @@ def mean_pair_cost(near: np.ndarray, far: np.ndarray, Z: np.ndarray) -> float:
 
 
 def both_ends(lists: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Every pair in the lists of both of its rows, in an order that is fixed: where those of each kind start
-    (n, kinds + 1), and the partners."""
+    """Every pair in the lists of both of its rows, in a fixed order.
+
+    Where those of each kind start (n, kinds + 1), and the other rows.
+    """
     n, kinds = len(lists[0]), len(lists)
     heads, tails, codes = [], [], []
     for kind, near in enumerate(lists):
@@ -256,7 +258,7 @@ class Triplets:
     weights: np.ndarray  # (n, t) float32
 
     def violated(self, Z: np.ndarray) -> float:
-        """The share of the triplets whose far row is nearer than the near one in a map; 0 if there are none.
+        """The share of triplets whose far row is nearer than the near one on a map; 0 without triplets.
 
         A column of triplets at a time: ``O(triplets)`` time, ``O(n)`` memory.
         """
@@ -267,8 +269,10 @@ class Triplets:
         return count / max(int(np.count_nonzero(self.weights)), 1)
 
     def by_part(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The triplets that each row does not lead: starts, leaders, third rows, and weights, those of far
-        rows negative. In the order of the leaders."""
+        """The triplets that each row does not lead, in the order of the leaders.
+
+        Starts, leaders, third rows, and weights, those of far rows negative.
+        """
         row, column = np.nonzero(self.weights)
         near, far, weights = (part[row, column] for part in (self.near, self.far, self.weights))
         moved = np.concatenate([near, far])

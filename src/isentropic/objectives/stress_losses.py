@@ -26,7 +26,7 @@ from ..kernels.pairs.pair_stress import (
     pair_list_stress,
     sampled_pairs_stress,
 )
-from .degree_losses import AllPairs, DrawnPairs
+from .degree_losses import AllPairs, SampledPairs
 
 # --------------------------------------------------------------------------------------------------
 # Stress: how far the distances of a map are from those of the data, or another cost of pairs by both.
@@ -37,11 +37,11 @@ _FLOOR = 1e-6  # of the mean distance: what is nearer weighs no more than that
 
 
 def worth_threads(n_pairs: int, n_jobs: int | None) -> int | None:
-    """The threads asked for, or one where there are too few pairs to share."""
+    """The number of threads; one for few pairs."""
     return n_jobs if n_pairs > _WORTH_THREADS else 1
 
 
-def weight_floor(pairs: AllPairs | DrawnPairs) -> float:
+def weight_floor(pairs: AllPairs | SampledPairs) -> float:
     """The distance below which a power of it would weigh a near-duplicate above all else."""
     return _FLOOR * float(pairs.distances.mean()) if pairs.distances.size else 0.0
 
@@ -68,7 +68,7 @@ class Stress:
 
     def __init__(
         self,
-        pairs: AllPairs | DrawnPairs,
+        pairs: AllPairs | SampledPairs,
         *,
         term: tuple[bool, ...] = SQUARES,
         power: float = 0.0,
@@ -103,8 +103,8 @@ class Stress:
         return math.fsum(costs) / self.normaliser, moves.sum(axis=0).T / self.normaliser
 
     def row_weights(self) -> np.ndarray:
-        """What the drawn pairs of each row weigh together (n,), rows in the order of the pairs."""
-        assert isinstance(self.pairs, DrawnPairs)
+        """What the sampled pairs of each row weigh together (n,), rows in the order of the pairs."""
+        assert isinstance(self.pairs, SampledPairs)
         counts = np.ones(self.pairs.n) if self.counts is None else self.pairs.in_order(self.counts)
         total = np.zeros(self.pairs.n)
         for shift, distances in zip(self.pairs.shifts, self.pairs.distances, strict=True):
@@ -216,7 +216,7 @@ class MonotoneStress:
 
     def __init__(
         self,
-        pairs: AllPairs | DrawnPairs,
+        pairs: AllPairs | SampledPairs,
         *,
         ties: str = "primary",
         counts: np.ndarray | None = None,
@@ -295,7 +295,7 @@ class MonotoneStress:
         return self.pairs.out_of_order(Z)
 
 
-def pair_counts(pairs: AllPairs | DrawnPairs, counts: np.ndarray) -> np.ndarray:
+def pair_counts(pairs: AllPairs | SampledPairs, counts: np.ndarray) -> np.ndarray:
     """``counts_i counts_j`` of every pair, flat."""
     m = pairs.in_order(counts)
     if isinstance(pairs, AllPairs):
@@ -343,7 +343,7 @@ class RankImages:
 
 
 def _symmetric(partners: np.ndarray, wanted: np.ndarray, weights: np.ndarray) -> ListedPairs:
-    """What both rows of a pair want, by weight: ``W = w + w'``, ``T = (w t + w' t') / W``."""
+    """Symmetrize wanted distances by weight: ``W = w + w'``, ``T = (w t + w' t') / W``."""
     n = len(partners)
     rows = np.repeat(np.arange(n), partners.shape[1])
     some = weights.ravel() > 0

@@ -185,7 +185,7 @@ class StudentNeighbors:
     >>> P = csr_array((np.ones((3, 3)) - np.eye(3)) / 6)
     >>> cost = StudentNeighbors(P, n_components=2)
     >>> Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
-    >>> round(abs(cost.divergence(Z)), 6), float(np.abs(cost.slopes(Z)).max().round(6))
+    >>> round(abs(cost.divergence(Z)), 6), float(np.abs(cost.gradient(Z)).max().round(6))
     (0.0, 0.0)
     """
 
@@ -201,7 +201,7 @@ class StudentNeighbors:
         self._precision = np.float64 if n <= _DOUBLE_UP_TO else np.float32
         self._weights = P.data.astype(self._precision)
 
-    def slopes(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
+    def gradient(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
         """A quarter of the gradient at the map ``Z`` (n, d), P multiplied by ``exaggeration``."""
         places = self._places(Z)
         with threads(self.n_jobs):
@@ -218,7 +218,7 @@ class StudentNeighbors:
     def divergence(self, Z: np.ndarray, exaggeration: float = 1.0) -> float:
         """``KL(P || Q)`` at the map ``Z``: with a field within 1e-3, else but for rounding.
 
-        With ``exaggeration``, what :meth:`slopes` with it are a quarter of the gradient of.
+        With ``exaggeration``, what :meth:`gradient` with it are a quarter of the gradient of.
         """
         places = self._places(Z)
         with threads(self.n_jobs):

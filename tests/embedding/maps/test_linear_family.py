@@ -51,8 +51,8 @@ def test_no_rows_are_kept_and_directions_are_shared(name):
     linear = getattr(fitted._map, "linear", fitted._map)
     assert linear.components is fitted.components_
     assert linear.mean is fitted.mean_
-    held = [value for value in vars(fitted._map).values() if isinstance(value, np.ndarray)]
-    assert not any(np.shares_memory(value, rows) for value in (*held, fitted.embedding_))
+    validation = [value for value in vars(fitted._map).values() if isinstance(value, np.ndarray)]
+    assert not any(np.shares_memory(value, rows) for value in (*validation, fitted.embedding_))
 
 
 def test_coordinates_of_another_number_have_no_inverse():

@@ -9,7 +9,7 @@ from isentropic.kernels._jit import threads
 from isentropic.kernels.pairs import degrees as kernels
 from isentropic.kernels.pairs.degrees import paired_distances, row_attractions
 from isentropic.kernels.rows.row_descent import DEGREES, optimize_rows
-from isentropic.objectives import AllPairs, DrawnPairs, SameDegree
+from isentropic.objectives import AllPairs, SameDegree, SampledPairs
 from naive import condensed, distances
 from naive_degrees import naive_cost, naive_energy, naive_gradient
 
@@ -37,14 +37,14 @@ def placed_rows(D, unit, Z, degrees, given_means, mapped_means):
     )
 
 
-def sampled_pairs(rng, n, shifts):
+def drawn_pairs(rng, n, shifts):
     """Drawn pairs of n rows, and the ordered pairs that they are."""
     X, order = rng.normal(size=(n, 4)), rng.permutation(n)
     shifts = np.array(shifts)
     out = np.empty((len(shifts), n))
     paired_distances(X, order, shifts, out)
     first = [(int(order[i]), int(order[(i + s) % n])) for s in shifts for i in range(n)]
-    return distances(X), DrawnPairs(order, shifts, out), first + [(j, i) for i, j in first]
+    return distances(X), SampledPairs(order, shifts, out), first + [(j, i) for i, j in first]
 
 
 @every_case
@@ -58,7 +58,7 @@ def test_cost_and_gradient_are_the_definition(rng, degrees, d, n):
 @pytest.mark.parametrize("degrees", [[1.0], [2.5], [1.0, 3.0]])
 def test_drawn_pairs_give_the_cost_and_gradient_of_those_pairs(rng, degrees):
     n = 9
-    D, pairs, ordered = sampled_pairs(rng, n, [1, 4])
+    D, pairs, ordered = drawn_pairs(rng, n, [1, 4])
     Z = rng.normal(size=(n, 2))
     cost, gradient = SameDegree(pairs, unit=2.0, degrees=degrees)(pairs.in_order(Z))
     assert_allclose(cost, naive_cost(D / 2.0, Z, degrees, ordered), rtol=1e-10)
@@ -69,7 +69,7 @@ def test_drawn_pairs_give_the_cost_and_gradient_of_those_pairs(rng, degrees):
 
 def test_every_shift_together_draws_every_pair(rng):
     n = 7
-    D, pairs, _ = sampled_pairs(rng, n, [1, 2, 3])
+    D, pairs, _ = drawn_pairs(rng, n, [1, 2, 3])
     Z = rng.normal(size=(n, 2))
     drawn = SameDegree(pairs, unit=1.0, degrees=[2.0])(pairs.in_order(Z))
     every = SameDegree(AllPairs(n, condensed(D)), unit=1.0, degrees=[2.0])(Z)
@@ -109,7 +109,7 @@ def test_the_mean_weights_are_means_over_pairs(rng):
 
 def test_threads_do_not_change_a_bit(rng):
     _, mapped, every = all_pairs(rng, 40, 2)
-    _, drawn, _ = sampled_pairs(rng, 41, [1, 5, 20])
+    _, drawn, _ = drawn_pairs(rng, 41, [1, 5, 20])
     for pairs, Z in ((every, mapped), (drawn, rng.normal(size=(41, 2)))):
         objective = SameDegree(pairs, unit=1.0, degrees=[1.0, 2.5])
         found = []

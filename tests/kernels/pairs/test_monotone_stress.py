@@ -9,7 +9,7 @@ from sklearn.isotonic import isotonic_regression
 
 from isentropic.kernels.pairs import pair_stress as kernels
 from isentropic.kernels.pairs.disparities import pool_adjacent_violators, sort_within, spread_pools
-from isentropic.objectives import AllPairs, DrawnPairs, MonotoneStress
+from isentropic.objectives import AllPairs, MonotoneStress, SampledPairs
 from naive import condensed, distances
 
 NONE = np.empty(0)
@@ -69,7 +69,7 @@ def pairs_of(rng, kind, n, steps):
         return AllPairs(n, condensed(D)), [(i, j) for i in range(n) for j in range(i + 1, n)]
     shifts = np.array([1, 3, 4])
     listed = [(order[i], order[(i + s) % n]) for s in shifts for i in range(n)]
-    return DrawnPairs(order, shifts, np.array([D[pair] for pair in listed]).reshape(3, n)), listed
+    return SampledPairs(order, shifts, np.array([D[pair] for pair in listed]).reshape(3, n)), listed
 
 
 def naive_stress_1(listed, d, weights, Z, ties):

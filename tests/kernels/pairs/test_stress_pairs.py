@@ -10,7 +10,7 @@ from assertions import assert_same_bits
 from isentropic.kernels._jit import choice
 from isentropic.kernels.pairs import pair_stress as kernels
 from isentropic.kernels.pairs.pair_stress import pair_term
-from isentropic.objectives import AllPairs, DrawnPairs, Stress, weight_floor
+from isentropic.objectives import AllPairs, SampledPairs, Stress, weight_floor
 from naive import condensed, distances
 from naive_stress import naive_stress
 
@@ -33,7 +33,7 @@ def sampled_pairs(rng, n, shifts=(1, 4, 5)):
     D, order = distances(rng.normal(size=(n, 4))), rng.permutation(n)
     pairs = [(order[i], order[(i + s) % n]) for s in shifts for i in range(n)]
     given = np.array([D[pair] for pair in pairs]).reshape(len(shifts), n)
-    return DrawnPairs(order, np.array(shifts), given), pairs
+    return SampledPairs(order, np.array(shifts), given), pairs
 
 
 KINDS = {"all": all_pairs, "drawn": sampled_pairs}

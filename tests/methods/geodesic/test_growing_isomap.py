@@ -14,7 +14,7 @@ import isentropic
 from isentropic import InvalidInputError, Isomap, Knn, Radius
 from isentropic._core.runtime import one_blas_thread
 from isentropic.geodesics import all_pairs
-from isentropic.methods.geodesic.appending import growth_of
+from isentropic.methods.geodesic.isomap import growth_of
 from isentropic.neighbors import appended_lists, lists_of_graph, nearest_neighbors
 
 pytestmark = [

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from isentropic import SOM, datasets
 from isentropic._core.errors import InvalidInputError
-from isentropic.methods.lattice.nodes import adjacent_nodes, lattice_places
+from isentropic.embedding.maps.lattice import adjacent_nodes, lattice_coordinates
 
 IRIS = datasets.load("builtin:iris").X
 
@@ -78,8 +78,8 @@ def test_the_u_matrix_is_high_between_two_groups():
 
 
 def test_next_nodes_of_both_lattices():
-    eight = adjacent_nodes(lattice_places((5, 5)), "rectangular").sum(axis=1).reshape(5, 5)
-    six = adjacent_nodes(lattice_places((5, 5), "hexagonal"), "hexagonal").sum(axis=1).reshape(5, 5)
+    eight = adjacent_nodes(lattice_coordinates((5, 5)), "rectangular").sum(axis=1).reshape(5, 5)
+    six = adjacent_nodes(lattice_coordinates((5, 5), "hexagonal"), "hexagonal").sum(axis=1).reshape(5, 5)
     assert (eight[1:-1, 1:-1] == 8).all()
     assert (six[1:-1, 1:-1] == 6).all()
     assert eight[0, 0] == 3

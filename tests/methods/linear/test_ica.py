@@ -8,7 +8,7 @@ from sklearn.decomposition import FastICA as FastICAOfScikitLearn
 from assertions import assert_same_up_to_sign
 from isentropic import PCA, FastICA, InfomaxICA, IsentropicWarning, datasets
 from isentropic._core.errors import InvalidInputError
-from isentropic.methods.linear import infomax_ica as infomax
+from isentropic.methods.linear import ica
 
 IRIS = datasets.load("builtin:iris").X
 BOTH = pytest.mark.parametrize("method", [FastICA, InfomaxICA])
@@ -78,20 +78,20 @@ def test_the_map_lies_in_the_plane_of_pca(method):
 
 def test_the_gradient_is_that_of_the_loss(rng):
     white, W, tails = rng.laplace(size=(200, 3)), rng.normal(size=(3, 3)), np.array([1.0, -1, 1])
-    gradient = infomax.relative_gradient(white @ W.T, tails)
+    gradient = ica.relative_gradient(white @ W.T, tails)
     for i in range(3):
         for j in range(3):
             step = np.zeros((3, 3))
             step[i, j] = 1e-6
             up, down = W + step @ W, W - step @ W
-            difference = infomax.loss(white @ up.T, up, tails) - infomax.loss(white @ down.T, down, tails)
+            difference = ica.loss(white @ up.T, up, tails) - ica.loss(white @ down.T, down, tails)
             assert difference / 2e-6 == pytest.approx(gradient[i, j], abs=1e-6)
 
 
 def test_a_step_solves_the_block_of_each_pair(rng):
     Y, tails = rng.laplace(size=(300, 3)), np.ones(3)
-    gradient = infomax.relative_gradient(Y, tails)
-    step = infomax.quasi_newton_step(Y, tails, gradient)
+    gradient = ica.relative_gradient(Y, tails)
+    step = ica.quasi_newton_step(Y, tails, gradient)
     curvature = [(2 - np.tanh(y) ** 2).mean() for y in Y.T]
     h = np.array([[curvature[i] * (Y[:, j] ** 2).mean() for j in range(3)] for i in range(3)])
     assert_allclose(
@@ -102,7 +102,7 @@ def test_a_step_solves_the_block_of_each_pair(rng):
 
 def test_tails_are_told_apart(rng):
     Y = np.column_stack([rng.laplace(size=2000), rng.uniform(-1.7, 1.7, size=2000)])
-    assert infomax.tails_of(Y).tolist() == [1, -1]
+    assert ica.tails_of(Y).tolist() == [1, -1]
 
 
 def test_it_ends_where_the_gradient_is_zero_in_some_twenty_steps():
@@ -110,12 +110,12 @@ def test_it_ends_where_the_gradient_is_zero_in_some_twenty_steps():
     fitted = InfomaxICA(3).fit(sources @ A.T)
     assert fitted.n_iter_ < 25
     # Coordinates are scaled to the variance 1; in the scale of the likelihood the gradient vanishes.
-    Z, tails = fitted.embedding_, infomax.tails_of(fitted.embedding_)
+    Z, tails = fitted.embedding_, ica.tails_of(fitted.embedding_)
     scales = np.ones(3)
     for _ in range(200):
         slopes = ((Z * scales) * (Z * scales + tails * np.tanh(Z * scales))).mean(axis=0)
         scales *= slopes**-0.5
-    assert np.abs(infomax.relative_gradient(Z * scales, tails)).max() < 1e-7
+    assert np.abs(ica.relative_gradient(Z * scales, tails)).max() < 1e-7
 
 
 # ---- what is said ------------------------------------------------------------------------------

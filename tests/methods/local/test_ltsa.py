@@ -9,7 +9,7 @@ from assertions import assert_same_up_to_sign
 from isentropic import LTSA, DisconnectedGraphWarning, IsentropicWarning, datasets
 from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
 from isentropic.linalg import bottom_eigenpairs, sum_of_blocks
-from isentropic.methods.local.tangents import Tangents
+from isentropic.methods.local.neighborhoods import Tangents
 from naive_patches import bottom, naive_ltsa, patches_of
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X

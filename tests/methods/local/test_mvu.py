@@ -14,9 +14,8 @@ import laws
 from isentropic import MVU, IsentropicWarning, Isomap
 from isentropic._core.errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._core.runtime import one_blas_thread
-from isentropic.methods.local.mvu import _squared_lengths, landmark_basis, patch_pairs
+from isentropic.methods.local.mvu import Unfolding, _squared_lengths, landmark_basis, patch_pairs
 from isentropic.methods.local.neighborhoods import find_neighborhoods, reconstruction_weights
-from isentropic.objectives import Unfolding
 
 
 def roll(n, seed=1):

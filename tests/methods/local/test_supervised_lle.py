@@ -23,7 +23,7 @@ from isentropic import (
 from isentropic._core.errors import DisconnectedGraphError
 from isentropic.dissimilarities import class_gaussians
 from isentropic.divergences import kl_divergence, symmetrised_kl_divergence
-from isentropic.embedding.packed_components import eigenvectors_of_parts, indicator_coordinates
+from isentropic.embedding.components import component_eigenvectors, indicator_coordinates
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SCALED = StandardScaler().fit_transform(IRIS)
@@ -138,7 +138,7 @@ def test_parts_of_an_operator_are_counted_and_turned(rng):
     ring = sum(np.eye(n, k=1) + np.eye(n, k=-1) for n in (40,))
     ring *= parts[:, None] == parts
     L = np.diag(ring.sum(axis=1)) - ring
-    values, vectors = eigenvectors_of_parts(L, X, parts, 3)
+    values, vectors = component_eigenvectors(L, X, parts, 3)
     assert_array_equal(values[:2], 0)
     assert_allclose(values[2], np.linalg.eigvalsh(L)[3], rtol=1e-9)
     assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)

@@ -33,8 +33,8 @@ def network():
 
 
 def test_unseen_rows_are_placed_nearly_as_well_as_the_map_that_was_learnt(network):
-    learnt = tau(TRAIN, network.target_embedding_)
-    assert abs(network.score(TEST) - learnt) < 0.02
+    training = tau(TRAIN, network.target_embedding_)
+    assert abs(network.score(TEST) - training) < 0.02
     assert network.score(TEST) > tau(TEST, PCA().fit_transform(TEST))
     assert_allclose(network.score(TEST), tau(TEST, network.transform(TEST)), atol=1e-9)
 
@@ -68,11 +68,11 @@ class Shown(Exception):
     """What a network was shown, instead of its training."""
 
 
-def lessons(monkeypatch, network, X):
+def split(monkeypatch, network, X):
     """How many rows the network was shown."""
 
-    def told(vector, lesson, *_):
-        raise Shown(len(lesson.rows))
+    def told(vector, loss, *_):
+        raise Shown(len(loss.rows))
 
     monkeypatch.setattr(parametric_embedding, "train", told)
     with pytest.raises(Shown) as caught:
@@ -92,11 +92,11 @@ def lessons(monkeypatch, network, X):
     ids=["all", "no transform", "positive numbers only", "zeros and ones", "far off"],
 )
 def test_synthetic_rows_are_for_who_can_place_them(monkeypatch, embedder, rows, shown):
-    assert lessons(monkeypatch, quick(embedder), rows) == shown
+    assert split(monkeypatch, quick(embedder), rows) == shown
 
 
 def test_as_many_synthetic_rows_as_asked_for(monkeypatch):
-    assert lessons(monkeypatch, quick(PCA(), synthetic=7), TRAIN[:60]) == 67
+    assert split(monkeypatch, quick(PCA(), synthetic=7), TRAIN[:60]) == 67
 
 
 @pytest.mark.parametrize("answer", [None, np.nan])

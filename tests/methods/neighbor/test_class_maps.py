@@ -25,10 +25,10 @@ from isentropic import (
     SupervisedUMAP,
 )
 from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError, IsentropicWarning
-from isentropic.affinities import listed_for
+from isentropic.affinities import neighbors_for_perplexity
 from isentropic.dissimilarities import class_gaussians, posterior
 from isentropic.distances import distances_between
-from isentropic.methods.neighbor import class_affinities
+from isentropic.methods.neighbor import student
 from naive_class_maps import (
     naive_edges,
     naive_geodesics,
@@ -46,7 +46,7 @@ Y = np.array(["a", "b", "c"])[(X[:, 0] > -0.5).astype(int) + (X[:, 1] > 0.3)]
 CODES = np.unique(Y, return_inverse=True)[1]
 NEW = RNG.normal(size=(6, 3)) * [2.0, 1.0, 0.5]
 K, PERPLEXITY = 8, 9.0
-LISTED = listed_for(PERPLEXITY, 60)
+LISTED = neighbors_for_perplexity(PERPLEXITY, 60)
 HALF = np.where(np.arange(60) % 4 == 1, None, Y)  # a class for three rows of four
 STEPS = 60  # enough where a map need not be good
 GRAPHS = {
@@ -310,7 +310,7 @@ def test_published_steps_are_those_of_the_twin(name):
     P, Z, step = joint_of(distances_of(name, same)), one, 0.0
     for _ in range(3):
         squares = _squares_in_map(name, Z, same)
-        Z, step = naive_published_step(P, squares, Z, step, rate=class_affinities._RATE, momentum=0.9)
+        Z, step = naive_published_step(P, squares, Z, step, rate=student._RATE, momentum=0.9)
     assert_allclose(some, Z, rtol=1e-7, atol=1e-9)
     assert 0.005 < one.std() < 0.02  # variance 1e-4, as published
 
@@ -327,9 +327,9 @@ def _squares_in_map(name, Z, same):
 def class_maps_geodesics(Z):
     from scipy.sparse.csgraph import shortest_path
 
-    graph = class_affinities.graph_of_map(Z, K, None)[1]  # bridges, where a map is in parts
+    graph = student.graph_of_map(Z, K, None)[1]  # bridges, where a map is in parts
     full = np.zeros((len(Z), len(Z)))
-    full[class_affinities.edges_of(graph)] = graph.weights
+    full[student.edges_of(graph)] = graph.weights
     return shortest_path(full, directed=False)
 
 
@@ -476,12 +476,12 @@ def test_lists_are_found_beyond_the_first_search():
     y = np.arange(60) % 12
     fitted = SEtSNE(3.0, n_neighbors=20, max_iter=0).fit(X, y)
     D = np.sqrt(naive_set_squares(X, (y[:, None] == y).astype(float), 20))
-    P = joint_of(D, listed_for(3.0, 60), 3.0)
+    P = joint_of(D, neighbors_for_perplexity(3.0, 60), 3.0)
     assert fitted.kl_divergence_ == pytest.approx(naive_student(P, fitted.embedding_)[0], rel=1e-8)
 
 
 def test_approximate_lists_do(monkeypatch):
-    monkeypatch.setattr(class_affinities, "Knn", lambda k: Knn(k, approximate=True))
+    monkeypatch.setattr(student, "Knn", lambda k: Knn(k, approximate=True))
     for name in ("sgt", "set"):
         finite(with_(name).fit(X, Y), NEW)
 

@@ -77,7 +77,7 @@ def nearest(D, own):
     return order, np.take_along_axis(D, order, axis=1)
 
 
-def over_graph(new=None):
+def graph_distances(new=None):
     graph = neighbor_graph(X, Knn(5))
     G = shortest_path(csr_array((graph.weights, graph.indices, graph.indptr), shape=(60, 60)))
     if new is None:
@@ -101,7 +101,7 @@ CASES = {
     "euclidean": ("euclidean", X, NEW, cdist(X, X), cdist(NEW, X)),
     "manhattan": ("manhattan", X, NEW, cdist(X, X, "cityblock"), cdist(NEW, X, "cityblock")),
     "precomputed": ("precomputed", cdist(X, X), cdist(NEW, X), cdist(X, X), cdist(NEW, X)),
-    "geodesic": (GEODESIC, X, NEW, over_graph(), over_graph(NEW)),
+    "geodesic": (GEODESIC, X, NEW, graph_distances(), graph_distances(NEW)),
     "diffusion": (DIFFUSION, X, NEW, spread_over_graph(), spread_over_graph(NEW)),
 }
 

@@ -14,7 +14,7 @@ from isentropic.methods.neighbor.sampled import (
     other_rows,
     rows_beyond,
     scaled_nearest,
-    small_start,
+    small_initialization,
 )
 from isentropic.neighbors import nearest_neighbors
 from naive_layouts import naive_draws
@@ -109,5 +109,5 @@ def test_fifty_more_are_listed_or_as_many_as_there_are(rng):
 @pytest.mark.parametrize("unit", [1.0, 2.0**997, 1e300, 1e-300])
 def test_a_start_is_made_small_in_any_unit(rng, unit):
     Z = rng.normal(size=(200, 2)) * [3.0, 1.0] + 5.0
-    small = small_start(unit * Z)
+    small = small_initialization(unit * Z)
     assert_allclose(small, 0.01 * (Z - Z.mean(axis=0)) / Z[:, 0].std(), rtol=1e-9)

@@ -17,7 +17,7 @@ from isentropic._core.errors import InvalidInputError, MemoryBudgetError, Neighb
 from isentropic._core.runtime import config_context
 from isentropic.embedding.row_distances import Distances
 from isentropic.methods.neighbor.sampled import NearRows
-from isentropic.methods.neighbor.trimap import drawn_triplets, weighted_triplets
+from isentropic.methods.neighbor.trimap import sample_triplets, weighted_triplets
 from isentropic.neighbors import nearest_neighbors
 from isentropic.objectives import Triplets
 
@@ -42,7 +42,7 @@ def test_triplets_are_what_they_are_said_to_be(rng):
     inliers = np.take_along_axis(scaled, near, axis=1)
     distances = Distances.of(X, "euclidean", random_state=0, n_jobs=None)
     given = NearRows(distances, near, inliers, widths, 1.0, 4, 0, np.random.RandomState(0))
-    one, two, excess = drawn_triplets(given, n_outliers=3, n_random=2)
+    one, two, excess = sample_triplets(given, n_outliers=3, n_random=2)
     assert one.shape == two.shape == excess.shape == (40, 14)
     own = np.arange(40)[:, None]
     assert (one[:, :12] == np.repeat(near, 3, axis=1)).all()

@@ -12,8 +12,7 @@ from assertions import assert_same_bits
 from isentropic import PCA, Autoencoder, ProbabilisticPCA, RBMAutoencoder, VariationalAutoencoder
 from isentropic._core.errors import InvalidInputError, IsentropicWarning
 from isentropic.embedding.maps.network import Layers
-from isentropic.methods.neural.lessons import Lessons
-from isentropic.methods.neural.training import ScaledRows
+from isentropic.methods.neural.training import ScaledRows, TrainingSplit
 from isentropic.methods.neural.variational_autoencoder import VariationalNetwork
 
 DIGITS = load_digits().data
@@ -61,13 +60,13 @@ def test_a_linear_variational_autoencoder_is_probabilistic_pca():
 def network(rng):
     rows = ScaledRows.standard(rng.normal(size=(60, 4)))
     random = np.random.RandomState(0)
-    encoder = Layers.drawn((4, 5, 4), ("relu", "linear"), random)
-    decoder = Layers.drawn((2, 5, 4), ("tanh", "linear"), random)
-    return VariationalNetwork(encoder, decoder, Lessons.of(rows, random), beta=0.7, weight_decay=0.0)
+    encoder = Layers.initialized((4, 5, 4), ("relu", "linear"), random)
+    decoder = Layers.initialized((2, 5, 4), ("tanh", "linear"), random)
+    return VariationalNetwork(encoder, decoder, TrainingSplit.of(rows, random), beta=0.7, weight_decay=0.0)
 
 
 def test_the_bound_is_its_formula(network):
-    X, random = network.lessons.rows.take(slice(0, 60)), np.random.RandomState(0)
+    X, random = network.split.rows.take(slice(0, 60)), np.random.RandomState(0)
     means, logarithms = np.split(network.encoder.forward(X)[-1], 2, axis=1)
     places = means + np.exp(logarithms / 2) * random.standard_normal((60, 2))
     squares = ((network.decoder.forward(places)[-1] - X) ** 2).sum(axis=1)
@@ -87,7 +86,7 @@ def test_its_slopes_are_those_of_differences(network):
         bound = squares.sum() / (2 * network.noise) + X.size / 2 * np.log(network.noise)
         return (bound + 0.7 * (means**2 + np.exp(logarithms) - 1 - logarithms).sum() / 2) / X.size
 
-    slopes, found = network.slopes(batch), []
+    gradient, found = network.gradient(batch), []
     for i in range(len(network.vector)):
         sides = []
         for step in (1e-6, -2e-6):
@@ -95,7 +94,7 @@ def test_its_slopes_are_those_of_differences(network):
             sides.append(cost())
         network.vector[i] += 1e-6
         found.append((sides[0] - sides[1]) / 2e-6)
-    assert_allclose(slopes, found, atol=1e-7)
+    assert_allclose(gradient, found, atol=1e-7)
 
 
 def test_a_unit_moves_the_bound_as_it_moves_a_density():

@@ -9,9 +9,8 @@ from sklearn.datasets import load_digits
 from sklearn.neural_network import BernoulliRBM
 
 from isentropic._core.errors import InvalidInputError
-from isentropic.methods.neural.lessons import Lessons
 from isentropic.methods.neural.rbm_autoencoder import Boltzmann, stacked
-from isentropic.methods.neural.training import ScaledRows
+from isentropic.methods.neural.training import ScaledRows, TrainingSplit
 
 V = np.array(list(product([0.0, 1.0], repeat=4)))  # all visible states
 H = np.array(list(product([0.0, 1.0], repeat=3)))
@@ -71,8 +70,8 @@ def test_contrastive_divergence_is_the_mean_over_all_hidden_states(machine, rng)
     expected = rows.T @ means / 2 - np.einsum("ih,hv,hk->vk", chances, again, then) / 2
     random = np.random.RandomState(0)
     drawn = [machine.contrastive_divergence(rows, random) for _ in range(4000)]
-    found = np.mean([slopes[0] for slopes in drawn], axis=0)
-    noise = np.std([slopes[0] for slopes in drawn], axis=0) / np.sqrt(len(drawn))
+    found = np.mean([gradient[0] for gradient in drawn], axis=0)
+    noise = np.std([gradient[0] for gradient in drawn], axis=0) / np.sqrt(len(drawn))
     assert (np.abs(found - expected) < 4.5 * noise + 1e-12).all()
 
 
@@ -85,7 +84,7 @@ def test_gaussian_units_have_the_means_and_the_free_energy_of_their_integral():
         density = np.exp(row @ machine.weights[:, 0] * h + row @ machine.visible + 0.7 * h - h**2 / 2)
         assert_allclose(mean, (h * density).sum() / density.sum(), atol=1e-9)
         assert_allclose(energy, -np.log(density.sum() * step / np.sqrt(2 * np.pi)), atol=1e-9)
-    drawn = machine.drawn_hidden(np.zeros((20_000, 1)), np.random.RandomState(0))
+    drawn = machine.sampled_hidden(np.zeros((20_000, 1)), np.random.RandomState(0))
     assert_allclose([drawn.mean(), drawn.std()], [0, 1], atol=0.03)
 
 
@@ -103,8 +102,8 @@ def pseudo_likelihood(rows, energy):
 def test_as_good_as_scikit_learn_on_binary_digits():
     X = (load_digits().data[:600] > 7).astype(float)
     random = np.random.RandomState(0)
-    lessons = Lessons.of(ScaledRows.within_one(X), random)
-    ours = stacked((64, 20, 1), lessons, 30, random, np.float64).machines[0]
+    split = TrainingSplit.of(ScaledRows.within_one(X), random)
+    ours = stacked((64, 20, 1), split, 30, random, np.float64).machines[0]
     peer = BernoulliRBM(20, learning_rate=0.1, batch_size=30, n_iter=30, random_state=0).fit(X)
     theirs = Boltzmann(peer.components_.T, peer.intercept_visible_, peer.intercept_hidden_)
     found, expected = (pseudo_likelihood(X, one.free_energy) for one in (ours, theirs))
@@ -114,11 +113,11 @@ def test_as_good_as_scikit_learn_on_binary_digits():
 
 def test_a_stack_unrolls_to_what_goes_up_and_comes_down(rng):
     X = rng.random((120, 5))
-    lessons = Lessons.of(ScaledRows.within_one(X), np.random.RandomState(0))
-    stack = stacked((5, 4, 2), lessons, 3, np.random.RandomState(0), np.float64)
+    split = TrainingSplit.of(ScaledRows.within_one(X), np.random.RandomState(0))
+    stack = stacked((5, 4, 2), split, 3, np.random.RandomState(0), np.float64)
     first, last = stack.machines
     assert (first.gaussian, last.gaussian) == (False, True)
-    rows = lessons.rows.take(slice(0, 120))
+    rows = split.rows.take(slice(0, 120))
     code = last.hidden_means(first.hidden_means(rows))
     outputs = stack.unrolled().forward(rows)
     assert_allclose(outputs[2], code)
@@ -128,9 +127,9 @@ def test_a_stack_unrolls_to_what_goes_up_and_comes_down(rng):
 
 def test_a_gap_of_free_energy_tells_rows_learnt_by_heart(rng):
     X = (rng.random((200, 30)) < 0.5).astype(float)  # nothing to learn
-    lessons = Lessons.of(ScaledRows.within_one(X), np.random.RandomState(0))
+    split = TrainingSplit.of(ScaledRows.within_one(X), np.random.RandomState(0))
     little, much = (
-        stacked((30, 60, 1), lessons, n, np.random.RandomState(0), np.float64).gaps[0] for n in (1, 60)
+        stacked((30, 60, 1), split, n, np.random.RandomState(0), np.float64).gaps[0] for n in (1, 60)
     )
     assert much > little + 1
 
@@ -139,9 +138,9 @@ def test_a_machine_that_runs_away_is_an_error(monkeypatch, rng):
     from isentropic.methods.neural import rbm_autoencoder as boltzmann
 
     monkeypatch.setattr(boltzmann, "_RATE", 1e300)
-    lessons = Lessons.of(ScaledRows.within_one(rng.random((60, 4))), np.random.RandomState(0))
+    split = TrainingSplit.of(ScaledRows.within_one(rng.random((60, 4))), np.random.RandomState(0))
     with (
         np.errstate(all="ignore"),
         pytest.raises(InvalidInputError, match=r"The free energy of the rows must be finite, got (nan|inf)"),
     ):
-        stacked((4, 3, 1), lessons, 5, np.random.RandomState(0), np.float64)
+        stacked((4, 3, 1), split, 5, np.random.RandomState(0), np.float64)

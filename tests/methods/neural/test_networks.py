@@ -8,13 +8,13 @@ from assertions import assert_same_bits
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.state import StateError
 from isentropic.embedding.maps.network import ACTIVATIONS, Layers
-from isentropic.methods.neural.training import ScaledRows, Schedule, drawn_batches, held_and_learnt, train
+from isentropic.methods.neural.training import ScaledRows, Schedule, shuffled_batches, train, validation_split
 from isentropic.optim import Adam
 
 
 def layers_of(activation, seed=0, dtype=np.float64):
     random = np.random.RandomState(seed)
-    return Layers.drawn((3, 5, 4, 2), (activation, "linear", activation), random, dtype)
+    return Layers.initialized((3, 5, 4, 2), (activation, "linear", activation), random, dtype)
 
 
 # ---- layers ------------------------------------------------------------------------------------
@@ -62,9 +62,9 @@ def test_slopes_are_added_and_decay_spares_the_biases(rng):
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_a_row_by_itself_is_what_goes_forward_with_others(activation, rng):
     layers, X = layers_of(activation), rng.normal(size=(40, 3))
-    placed = layers.place(X, 2)
+    placed = layers.apply(X, 2)
     assert_allclose(placed, layers.forward(X)[-1], atol=1e-13)
-    assert_same_bits(np.vstack([layers.place(row[None], 1) for row in X]), placed)
+    assert_same_bits(np.vstack([layers.apply(row[None], 1) for row in X]), placed)
 
 
 def test_parts_of_a_network_are_networks_and_share_its_parameters(rng):
@@ -84,8 +84,8 @@ def test_single_precision_stays_single(rng):
     outputs = layers.forward(rng.normal(size=(6, 3)).astype(np.float32))
     gradient = np.zeros_like(layers.vector)
     layers.decay(0.1, gradient)
-    slopes = layers.backward(outputs, outputs[-1], gradient)
-    assert {part.dtype for part in (*outputs, gradient, slopes)} == {np.dtype(np.float32)}
+    gradient = layers.backward(outputs, outputs[-1], gradient)
+    assert {part.dtype for part in (*outputs, gradient, gradient)} == {np.dtype(np.float32)}
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_layers_that_do_not_fit_are_unsound(sizes, activations, length):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_adam_takes_the_published_steps(kind, rng):
-    slopes = rng.normal(size=(30, 5)).astype(kind)
+    gradient = rng.normal(size=(30, 5)).astype(kind)
     vector = np.ones(5, kind)
     adam = Adam(vector, 0.01)
     point, mean, square = np.ones(5), np.zeros(5), np.zeros(5)
-    for t, slope in enumerate(slopes.astype(float), start=1):
-        adam.step(slopes[t - 1])
+    for t, slope in enumerate(gradient.astype(float), start=1):
+        adam.step(gradient[t - 1])
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         point -= 0.01 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
     assert_allclose(vector, point, rtol=1e-5 if kind is np.float32 else 1e-12)
@@ -123,7 +123,7 @@ class Told:
     def batches(self, random):
         return iter(range(3))
 
-    def slopes(self, batch):
+    def gradient(self, batch):
         return np.ones(1)
 
     def error(self):
@@ -133,19 +133,19 @@ class Told:
 
 def test_the_best_epoch_counts_and_the_next_rate_begins_there():
     vector = np.zeros(1)
-    lesson = Told(vector, [3.0, 2.0, 2.5, 2.5, 2.2, 2.4])
-    trained = train(vector, lesson, Schedule(20, patience=2, rates=(1.0, 0.1)), np.random.RandomState(0))
+    loss = Told(vector, [3.0, 2.0, 2.5, 2.5, 2.2, 2.4])
+    trained = train(vector, loss, Schedule(20, patience=2, rates=(1.0, 0.1)), np.random.RandomState(0))
     assert trained.errors == (3.0, 2.0, 2.5, 2.5, 2.2, 2.4)
     assert (trained.error, trained.n_epochs) == (2.0, 6)
-    assert_array_equal(vector, lesson.seen[1])
-    assert_allclose(np.diff(np.ravel(lesson.seen[:4])), -3.0)
-    assert_allclose(lesson.seen[4] - lesson.seen[1], -0.3)
+    assert_array_equal(vector, loss.seen[1])
+    assert_allclose(np.diff(np.ravel(loss.seen[:4])), -3.0)
+    assert_allclose(loss.seen[4] - loss.seen[1], -0.3)
 
 
 def test_no_more_epochs_than_asked_for():
     vector = np.zeros(1)
-    lesson = Told(vector, np.arange(9.0)[::-1])
-    assert train(vector, lesson, Schedule(4), np.random.RandomState(0)).n_epochs == 4
+    loss = Told(vector, np.arange(9.0)[::-1])
+    assert train(vector, loss, Schedule(4), np.random.RandomState(0)).n_epochs == 4
 
 
 @pytest.mark.parametrize("error", [np.nan, np.inf])
@@ -157,17 +157,17 @@ def test_a_training_that_runs_away_is_an_error(error):
 @pytest.mark.parametrize(("n", "size"), [(5, 8), (8, 8), (20, 8), (21, 8), (300_001, 128)])
 def test_an_epoch_has_every_row_once(n, size):
     rows = np.arange(n) * 2
-    batches = list(drawn_batches(rows, size, np.random.RandomState(0)))
+    batches = list(shuffled_batches(rows, size, np.random.RandomState(0)))
     assert_array_equal(np.sort(np.concatenate(batches)), rows)
     lengths = {len(batch) for batch in batches}
     assert max(lengths) <= max(1.5 * size, 1)
     assert len(batches) == 1 or min(lengths) >= size / 2
-    again = list(drawn_batches(rows, size, np.random.RandomState(1)))
+    again = list(shuffled_batches(rows, size, np.random.RandomState(1)))
     assert n < 9 or not np.array_equal(batches[0], again[0])
 
 
 def test_batches_of_a_large_table_are_of_rows_from_all_over_it():
-    batches = list(drawn_batches(np.arange(600_000), 1000, np.random.RandomState(0)))
+    batches = list(shuffled_batches(np.arange(600_000), 1000, np.random.RandomState(0)))
     spread = [np.ptp(batch) for batch in batches]
     assert min(spread) > 500_000
     window = np.concatenate(batches[:100]) // 256  # read in runs: few of them, each whole
@@ -175,11 +175,11 @@ def test_batches_of_a_large_table_are_of_rows_from_all_over_it():
 
 
 def test_rows_held_back_are_not_learnt():
-    held, learnt = held_and_learnt(1000, 0.1, np.random.RandomState(0), fewest=50, most=70)
-    assert len(held) == 70
-    assert_array_equal(np.sort(np.concatenate([held, learnt])), np.arange(1000))
-    held, learnt = held_and_learnt(20, 0.1, np.random.RandomState(0), fewest=50)
-    assert len(held) == len(learnt) == 20
+    validation, training = validation_split(1000, 0.1, np.random.RandomState(0), fewest=50, most=70)
+    assert len(validation) == 70
+    assert_array_equal(np.sort(np.concatenate([validation, training])), np.arange(1000))
+    validation, training = validation_split(20, 0.1, np.random.RandomState(0), fewest=50)
+    assert len(validation) == len(training) == 20
 
 
 # ---- rows --------------------------------------------------------------------------------------

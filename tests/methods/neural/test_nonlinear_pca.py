@@ -78,16 +78,16 @@ def test_rows_with_holes_are_placed_by_themselves():
 def test_slopes_are_those_of_differences(rng):
     rows = rng.normal(size=(7, 3))
     rows[1, 2] = rows[4, 0] = np.nan
-    surface = _Surface(rows, Layers.drawn((2, 4, 3), ("tanh", "linear"), np.random.RandomState(0)), 0.1)
+    surface = _Surface(rows, Layers.initialized((2, 4, 3), ("tanh", "linear"), np.random.RandomState(0)), 0.1)
     point = surface.start(np.random.RandomState(0))
-    value, slopes = surface(point)
+    value, gradient = surface(point)
     places, layers = surface.split(point)
     squares = np.nansum((rows - layers.forward(places)[-1]) ** 2)
     weights = sum((part**2).sum() for part, _ in layers.parts())
     assert_allclose(value, squares + 0.1 * (weights + (places**2).sum()))
     steps = 1e-6 * np.eye(len(point))
     assert_allclose(
-        slopes, [(surface(point + h)[0] - surface(point - h)[0]) / 2e-6 for h in steps], atol=1e-6
+        gradient, [(surface(point + h)[0] - surface(point - h)[0]) / 2e-6 for h in steps], atol=1e-6
     )
 
 

@@ -10,8 +10,8 @@ from sklearn.datasets import make_blobs
 from assertions import assert_same_bits
 from isentropic import InvalidInputError, IsentropicWarning, ParametricTSNE, ParametricUMAP
 from isentropic.embedding.maps.network import Layers
-from isentropic.methods.neural import parametric
-from isentropic.methods.neural.parametric import DrawnPairs, PairLesson, matching
+from isentropic.methods.neural import parametric_maps
+from isentropic.methods.neural.parametric_maps import EdgeSplit, PairLoss, matching
 from isentropic.methods.neural.training import ScaledRows
 from isentropic.objectives import StudentNeighbors
 from naive_neighbours import naive_student
@@ -31,17 +31,17 @@ def lesson_of(rng, exaggeration=1.0, weight_decay=0.0):
     """A lesson of a small network in double precision, and a batch of it."""
     X = rng.normal(size=(60, 3))
     W = csr_array(np.where(cdist(X, X) < 1.5, 1.0, 0.0) - np.eye(60))
-    layers = Layers.drawn((3, 5, 2), ("relu", "linear"), np.random.RandomState(0))
-    pairs = DrawnPairs.of(W, np.random.RandomState(0))
+    layers = Layers.initialized((3, 5, 2), ("relu", "linear"), np.random.RandomState(0))
+    pairs = EdgeSplit.of(W, np.random.RandomState(0))
     cost_of = lambda graph: StudentNeighbors(graph, n_components=2)  # noqa: E731
-    lesson = PairLesson(layers, ScaledRows.standard(X), pairs, cost_of, exaggeration, weight_decay)
-    return lesson, next(lesson.batches(np.random.RandomState(1)))
+    loss = PairLoss(layers, ScaledRows.standard(X), pairs, cost_of, exaggeration, weight_decay)
+    return loss, next(loss.batches(np.random.RandomState(1)))
 
 
 @pytest.mark.parametrize("exaggeration", [1.0, 4.0])
 def test_the_slopes_of_a_batch_are_those_of_the_cost_of_t_sne_by_the_weights(rng, exaggeration):
-    lesson, batch = lesson_of(rng, exaggeration, weight_decay=0.3)
-    P, layers = matching(len(batch) // 2).toarray(), lesson.layers
+    loss, batch = lesson_of(rng, exaggeration, weight_decay=0.3)
+    P, layers = matching(len(batch) // 2).toarray(), loss.layers
 
     def cost(vector):
         layers.vector[:] = vector
@@ -51,7 +51,7 @@ def test_the_slopes_of_a_batch_are_those_of_the_cost_of_t_sne_by_the_weights(rng
         return (naive_student(P, Z)[0] + (exaggeration - 1) * pulls) / 4 + 0.3 * decay
 
     start = layers.vector.copy()
-    found = lesson.slopes(batch)
+    found = loss.gradient(batch)
     steps = 1e-6 * np.eye(len(start))
     expected = [(cost(start + step) - cost(start - step)) / 2e-6 for step in steps]
     assert_allclose(found, expected, atol=2e-6)  # slopes of places are in single precision
@@ -59,17 +59,17 @@ def test_the_slopes_of_a_batch_are_those_of_the_cost_of_t_sne_by_the_weights(rng
 
 def test_rows_held_back_are_in_no_batch_and_in_each_pair_that_judges(rng):
     pairs = lesson_of(rng)[0].pairs
-    unseen = np.setdiff1d(np.arange(60), np.concatenate([pairs.learnt.first, pairs.learnt.second]))
+    unseen = np.setdiff1d(np.arange(60), np.concatenate([pairs.training.first, pairs.training.second]))
     assert len(unseen) >= 6
-    assert np.isin(pairs.held, unseen).any(axis=0).all()
+    assert np.isin(pairs.validation, unseen).any(axis=0).all()
 
 
 def test_rows_of_a_batch_lie_on_the_line_through_both_at_most_half_the_way_off(rng, monkeypatch):
-    lesson, _ = lesson_of(rng)
-    shaken = next(lesson.batches(np.random.RandomState(1)))
-    monkeypatch.setattr(parametric, "_SHAKEN", 0.0)
-    still = next(lesson.batches(np.random.RandomState(1)))
-    rows = lesson.rows.take(slice(None))
+    loss, _ = lesson_of(rng)
+    shaken = next(loss.batches(np.random.RandomState(1)))
+    monkeypatch.setattr(parametric_maps, "_JITTER", 0.0)
+    still = next(loss.batches(np.random.RandomState(1)))
+    rows = loss.rows.take(slice(None))
     assert cdist(still, rows).min(axis=1).max() == 0
     way = np.roll(still, len(still) // 2, axis=0) - still
     share = ((shaken - still) * way).sum(axis=1) / (way**2).sum(axis=1)
@@ -80,9 +80,9 @@ def test_rows_of_a_batch_lie_on_the_line_through_both_at_most_half_the_way_off(r
 
 def test_phases_share_the_epochs():
     for n in (1, 2, 7, 100):
-        found = list(parametric._phases(n))
+        found = list(parametric_maps._phases(n))
         assert sum(epochs for epochs, *_ in found) == n
-    rates = [rate for *_, rate in parametric._phases(100)]
+    rates = [rate for *_, rate in parametric_maps._phases(100)]
     assert rates == sorted(rates, reverse=True)
 
 
@@ -128,8 +128,8 @@ def test_the_divergence_is_that_of_the_map(groups):
 def test_weight_decay_shrinks_the_weights(method, groups):
     X, _ = groups
     small = {**SMALL, "max_epochs": 4}
-    free, held = (method(weight_decay=w, **small).fit(X[:100])._map.encoder.vector for w in (0.0, 1.0))
-    assert np.linalg.norm(held) < 0.9 * np.linalg.norm(free)
+    free, validation = (method(weight_decay=w, **small).fit(X[:100])._map.encoder.vector for w in (0.0, 1.0))
+    assert np.linalg.norm(validation) < 0.9 * np.linalg.norm(free)
 
 
 @BOTH

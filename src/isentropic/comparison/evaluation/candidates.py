@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from ... import registry
 from ..._core.errors import message, require, require_one_of
 from ...distances import is_gower
-from ...selection.parameter_search import embedding_of, embeds
+from ...selection import embedding_of, embeds
 
 _ACCEPTED = "parameters of a method, an object with fit_transform(X) or fit(X), or a function of X"
 _BY_COLUMNS = "Leave it out, or compare by metric='euclidean'."

@@ -21,7 +21,7 @@ from ..._core.values import Floats, Integers
 from ...distances import Metric
 from ...neighbors import class_votes, nearest_among
 from ...quality.inputs import wilson
-from ...selection.parameter_search import embedding_of
+from ...selection import embedding_of
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _ENOUGH = 200  # rows held out, in several splits of a small table

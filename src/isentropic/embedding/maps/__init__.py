@@ -1,1 +1,1 @@
-"""How a new row is placed: by a linear map, by eigenvectors, by geodesics."""
+"""Out-of-sample maps: linear, by eigenvectors, by geodesics, by optimization."""

@@ -1,4 +1,4 @@
-"""Place new rows as sums of near training rows, with the weights that give the row itself in the data."""
+"""Map new rows to weighted sums of near training rows, by the weights that reconstruct them in the data."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..._core.specs import Array, Double, Flag, StateError, Whole
 from ..._core.state import Sub
 from ...affinities import barycentric_weights
 from ...neighbors import RowIndex
+from ..components import EmbeddedRows
 from ..training_data import Part, TrainingData
-from .embedded_rows import EmbeddedRows
 
 
 @dataclass(frozen=True, eq=False)
 class RowsOfParts(EmbeddedRows):
-    """Embedded rows of a graph in parts that are mapped each by itself: near rows are of one part."""
+    """Embedded rows of a disconnected graph whose components are mapped separately."""
 
     parts: Annotated[np.ndarray, Array("g", dtype=np.int64, below="g")]
 
     def nearest(self, X: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
-        """Positions of the ``k`` nearest to each new row, in the part of the nearest."""
+        """Positions of the ``k`` nearest to each new row, in the component of the nearest."""
         parts = self.parts[super().nearest(X, 1, n_jobs)[:, 0]]
         near = np.empty((len(X), k), np.int64)
         for part in np.unique(parts):
@@ -41,7 +41,7 @@ class BarycentricWeights(Part):
     convex: Annotated[bool, Flag()] = False  # negative ones become 0
 
     def of_new(self, X: np.ndarray, near: np.ndarray, data: TrainingData) -> np.ndarray:
-        """Weights (b, k) of the training rows ``near`` new ones."""
+        """Weights (b, k) of the training rows ``near`` each new row."""
         weights = barycentric_weights(X, near, data.X, self.regularization)
         if not self.convex:
             return weights

@@ -56,7 +56,7 @@ class GeodesicMap(Part):
         return Z
 
     def to_nodes(self, X: np.ndarray) -> np.ndarray:
-        """Of precomputed distances to all training rows, those to the nodes; other rows as they are."""
+        """Select the distances to the nodes from precomputed ones; return other rows unchanged."""
         every = not self.data.precomputed or len(self.nodes) == X.shape[1]
         return X if every else np.ascontiguousarray(X[:, self.nodes])
 

@@ -64,8 +64,8 @@ def require_features(n_components: int, X: np.ndarray) -> None:
     require(n_components <= most, "n_components", f"at most the number of features {most}", n_components)
 
 
-def padded(components: np.ndarray, n_components: int, cause: str) -> np.ndarray:
-    """As many directions as asked for, the last of them zero with a warning that begins with the cause."""
+def padded_directions(components: np.ndarray, n_components: int, cause: str) -> np.ndarray:
+    """Pad directions with zeros to as many as asked for, with a warning that begins with the cause."""
     found, m = components.shape
     if found < n_components:
         lost = f"the last {n_components - found} of {n_components} coordinates are zero"

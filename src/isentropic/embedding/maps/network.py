@@ -1,4 +1,4 @@
-"""Maps that are networks: nothing of the training rows is needed to place another one."""
+"""Networks as out-of-sample maps: they need no training rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Layers:
     """Layers of units: ``x -> activation(x W + b)``, one after the other.
 
     >>> random = np.random.RandomState(0)
-    >>> layers = Layers.drawn((3, 8, 2), ("relu", "linear"), random)
+    >>> layers = Layers.initialized((3, 8, 2), ("relu", "linear"), random)
     >>> layers.forward(np.ones((5, 3)))[-1].shape, len(layers.vector)
     ((5, 2), 50)
     """
@@ -45,7 +45,7 @@ class Layers:
     vector: Annotated[np.ndarray, Array(None)]  # weights (a, b), biases (b,) of one layer after the other
 
     @classmethod
-    def drawn(
+    def initialized(
         cls, sizes: Sequence[int], activations: Sequence[str], random: np.random.RandomState, dtype=np.float64
     ) -> Layers:
         """Uniform within ``sqrt(6 / (inputs + outputs))`` (Glorot and Bengio); 2 for logistic units."""
@@ -85,38 +85,43 @@ class Layers:
         return Layers(self.sizes, self.activations, self.vector.astype(dtype))
 
     def forward(self, X: np.ndarray) -> list[np.ndarray]:
-        """The rows, and what each layer gives for them: :meth:`backward` needs them all."""
+        """The rows and the outputs of every layer, which :meth:`backward` needs."""
         outputs = [X]
         for (weights, bias), activation in zip(self.parts(), self.activations, strict=True):
             out = outputs[-1] @ weights
             out += bias
-            outputs.append(_bent(out, activation))
+            outputs.append(_activate(out, activation))
         return outputs
 
     def backward(
-        self, outputs: list[np.ndarray], slopes: np.ndarray, gradient: np.ndarray, *, to_rows: bool = False
+        self,
+        outputs: list[np.ndarray],
+        of_last: np.ndarray,
+        gradient: np.ndarray,
+        *,
+        to_rows: bool = False,
     ) -> np.ndarray:
-        """Add the slopes of a cost to ``gradient``, laid out as the vector: backpropagation.
+        """Add the gradient of a cost to ``gradient``, laid out as the vector: backpropagation.
 
-        ``slopes`` are those of the cost by the last of ``outputs``. Returns those by the rows, if asked
-        ``to_rows``: by the inputs of the first units otherwise.
+        ``of_last`` is the gradient with respect to the last of ``outputs``. Returns that with respect to the
+        rows (``to_rows``), or to the inputs of the first units.
         """
         own, into = self.parts(), self.parts(gradient)
         for layer in reversed(range(len(own))):
-            before = _unbent(slopes, outputs[layer + 1], self.activations[layer])
+            before = _activation_gradient(of_last, outputs[layer + 1], self.activations[layer])
             weights, bias = into[layer]
             weights += outputs[layer].T @ before
             bias += before.sum(axis=0)
-            slopes = before @ own[layer][0].T if layer or to_rows else before
-        return slopes
+            of_last = before @ own[layer][0].T if layer or to_rows else before
+        return of_last
 
     def decay(self, factor: float, gradient: np.ndarray) -> None:
-        """Add ``factor`` times the weights, not the biases, to a gradient: the slope of their squares / 2."""
+        """Add ``factor`` times the weights, not the biases, to a gradient: that of their squares / 2."""
         for (weights, _), (into, _) in zip(self.parts(), self.parts(gradient), strict=True):
             into += weights.dtype.type(factor) * weights
 
-    def place(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
-        """What the last layer gives for rows of doubles: equal bits for a row in any batch."""
+    def apply(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Outputs of the last layer for rows of doubles: equal bits for a row in any batch."""
         # A kernel is compiled once more for arrays that may not be written into, such as those of a file.
         vector = self.vector if self.vector.flags.writeable else self.vector.copy()
         with threads(n_jobs):
@@ -133,8 +138,8 @@ class Layers:
             raise StateError("vector", f"must have the {sum(lengths)} parameters of its layers")
 
 
-def _bent(out: np.ndarray, activation: str) -> np.ndarray:
-    """What units make of their inputs, in place."""
+def _activate(out: np.ndarray, activation: str) -> np.ndarray:
+    """Apply the activation of units to their inputs, in place."""
     if activation == "relu":
         return np.maximum(out, 0, out=out)
     if activation == "tanh":
@@ -144,15 +149,15 @@ def _bent(out: np.ndarray, activation: str) -> np.ndarray:
     return out
 
 
-def _unbent(slopes: np.ndarray, outputs: np.ndarray, activation: str) -> np.ndarray:
-    """Slopes by the inputs of units, from those by their outputs; which tell the slope."""
+def _activation_gradient(of_last: np.ndarray, outputs: np.ndarray, activation: str) -> np.ndarray:
+    """The gradient with respect to the inputs of units, from that with respect to their outputs."""
     if activation == "relu":
-        return slopes * (outputs > 0)
+        return of_last * (outputs > 0)
     if activation == "tanh":
-        return slopes * (1 - outputs * outputs)
+        return of_last * (1 - outputs * outputs)
     if activation == "logistic":
-        return slopes * (outputs * (1 - outputs))
-    return slopes
+        return of_last * (outputs * (1 - outputs))
+    return of_last
 
 
 _ROWS = 512  # at a time
@@ -175,7 +180,7 @@ class NetworkMap(Part):
         Z = np.empty((len(X), self.n_components))
         for block in row_blocks(len(X), "network", size=_ROWS):
             rows = scaled(X[block], self.origin, self.unit)
-            Z[block] = self.encoder.place(rows, n_jobs)[:, : self.n_components]
+            Z[block] = self.encoder.apply(rows, n_jobs)[:, : self.n_components]
         return Z
 
     def _require_sound(self) -> None:
@@ -186,7 +191,7 @@ class NetworkMap(Part):
 
 @dataclass(frozen=True, eq=False)
 class AutoencoderMap(NetworkMap):
-    """With a second network that leads back, from coordinates to rows."""
+    """A network map with a decoder, from coordinates back to rows."""
 
     decoder: Annotated[Layers, Value(Layers)]
 
@@ -210,7 +215,7 @@ def decoded_rows(
     """The rows that a decoder gives for coordinates, in the units of the table."""
     X = np.empty((len(Z), len(origin)))
     for block in row_blocks(len(Z), "network", size=_ROWS):
-        X[block] = decoder.place(Z[block], n_jobs) * unit + origin
+        X[block] = decoder.apply(Z[block], n_jobs) * unit + origin
     lost = int(np.count_nonzero(~np.isfinite(X).all(axis=1)))
     require(lost == 0, "Z", "coordinates whose rows are finite numbers", f"{lost} that lead beyond them")
     return X

@@ -20,8 +20,8 @@ from ...distances import LARGEST, rows_per_block
 from ...kernels._jit import threads
 from ...kernels.rows.projections import project_centred
 from ...neighbors import QueryEdges, query_edges, warn_of_isolated
+from ..components import EmbeddedRows
 from ..training_data import Part, TrainingData
-from .embedded_rows import EmbeddedRows
 
 ALTERNATES = 1e-6  # an eigenvalue of the walk below this one has no step that could be undone
 
@@ -44,7 +44,7 @@ class GraphEdges(Part):
         return self.query.rows
 
     def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
-        """Edges of new rows, and what comes to the exponents of their weights."""
+        """Edges of new rows, and terms added to the exponents of their weights."""
         return query_edges(X, self.query.index, self.graph, self.rule, n_jobs=n_jobs), 0.0
 
     def _require_sound(self) -> None:
@@ -103,7 +103,7 @@ class GraphWalkMap(NystromMap):
 
 
 def undone(walk: np.ndarray) -> np.ndarray:
-    """What the mean of a step is divided by; 1 for coordinates that alternate between neighbors."""
+    """Divisors of the mean of a step; 1 for coordinates that alternate between neighbors."""
     return np.where(walk > ALTERNATES, walk, 1.0)
 
 

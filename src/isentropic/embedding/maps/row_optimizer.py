@@ -19,7 +19,7 @@ from ..._core.state import Sub, Value
 from ..._core.values import GraphMetric, NeighborGraph
 from ...distances import rows_per_block
 from ...neighbors import lists_in_rows
-from ..row_distances import Distances, OverGraph, built, over_graph
+from ..row_distances import Distances, GraphDistances, fit_graph_distances, graph_distances
 from ..training_data import Part, TrainingData
 
 _ROWS = 256  # new rows at a time
@@ -37,7 +37,7 @@ class NearestRows(Part):
         """With the neighbor graph that a metric over a graph needs."""
         if not isinstance(data.metric, GraphMetric):
             return cls(data)
-        over = built(data.table, data.metric, random_state=random_state, n_jobs=n_jobs)
+        over = fit_graph_distances(data.table, data.metric, random_state=random_state, n_jobs=n_jobs)
         query = cls(data, over.graph)
         vars(query)["_over"] = over
         return query
@@ -58,8 +58,8 @@ class NearestRows(Part):
         return indices, near
 
     @cached_property
-    def _over(self) -> OverGraph | None:
-        return None if self.graph is None else over_graph(self.data.X, self.data.metric, self.graph)
+    def _over(self) -> GraphDistances | None:
+        return None if self.graph is None else graph_distances(self.data.X, self.data.metric, self.graph)
 
     def _require_sound(self) -> None:
         if (self.graph is None) == isinstance(self.data.metric, GraphMetric):
@@ -70,7 +70,7 @@ class NearestRows(Part):
 
 @dataclass(frozen=True, eq=False)
 class RowOptimizer(Part):
-    """The coordinates of a new row minimize its own part of the cost, the training rows held.
+    """The coordinates of a new row minimize its own part of the cost, with the training rows fixed.
 
     A method says in a subclass which parts these are: ``query.nearest(X, k, n_jobs)`` gives near training
     rows and their distances, ``affinities.of_new(X, query, n_jobs)`` near rows and their weights, and

@@ -13,7 +13,7 @@ from ..._core.state import Sub, Value
 from ...distances import condensed_distances, distances_between, rows_per_block
 from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_landmarks
-from ...embedding.landmarks import chosen_landmarks, scaled_by_landmarks
+from ...embedding.landmarks import choose_landmarks, landmark_scaling
 from ...embedding.training_data import NComponents, NJobs, Part, RowMetric, TrainingData, training_data
 from ...linalg import Scaling, classical_scaling, residual_variance
 
@@ -42,7 +42,7 @@ class ScalingMap(Part):
 
 
 class ClassicalMDS(Embedder):
-    """Coordinates whose distances match the given ones, as well as an inner product allows.
+    """Classical MDS: principal coordinates of a matrix of distances.
 
     The leading eigenvectors of ``B = -1/2 H (D ∘ D) H``, each times the root of its eigenvalue; ``B`` is
     never formed. Distances that are not Euclidean give negative eigenvalues: their coordinates are zero,
@@ -123,7 +123,7 @@ class ClassicalMDS(Embedder):
         if landmarks is None:
             scaling, Z, variance = _scale_all(data, d, n_jobs)
         else:
-            chosen = chosen_landmarks(data.table, landmarks.n, landmarks.rule, metric=data.metric,
+            chosen = choose_landmarks(data.table, landmarks.n, landmarks.rule, metric=data.metric,
                                       random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
             scaling, Z, variance = _scale_landmarks(data, chosen, d, n_jobs)
         Z = data.merge_duplicates(Z)
@@ -149,7 +149,7 @@ def _scale_landmarks(data: TrainingData, chosen: np.ndarray, n_components: int, 
     D = np.empty((count, n))
     for block in row_blocks(n, "distances", size=rows_per_block(count)):
         D[:, block] = _distances_to(data, chosen, data.table[block], n_jobs).T
-    return scaled_by_landmarks(D, chosen, n_components, n_jobs=n_jobs)
+    return landmark_scaling(D, chosen, n_components, n_jobs=n_jobs)
 
 
 def _distances_to(

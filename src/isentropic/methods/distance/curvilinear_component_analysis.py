@@ -61,7 +61,7 @@ class RadiusMap(ReferenceMap):
 
 
 class CurvilinearComponentAnalysis(Embedder):
-    """Short distances first: they are kept between rows near in the map, and what is far may tear (CCA, CDA).
+    """CCA and CDA: preserve distances that are short in the map; long ones may tear.
 
     Minimises ``sum (d_ij - e_ij)^2 [e_ij <= radius]`` with d the distances in the data and e those in the
     map. The radius shrinks in stages from the largest distance to its end; within a stage the pairs that
@@ -73,7 +73,7 @@ class CurvilinearComponentAnalysis(Embedder):
     A new row starts beside its nearest fitted row and is placed by the rows that it is near to in the map.
 
     Cost: ``O(n^2)`` time a stage and ``8 n^2`` bytes up to 8,000 rows; above, early stages take ``O(n s)``
-    for s drawn partners of each row. Late ones list the pairs within the radius.
+    for s sampled partners of each row. Late ones list the pairs within the radius.
 
     Parameters
     ----------
@@ -86,10 +86,10 @@ class CurvilinearComponentAnalysis(Embedder):
         ``"stochastic"`` is the published rule, for reproduction: each row in random order moves those within
         the radius, with rates from 0.5 to 0.005.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph: CDA.
     max_iter : int
         Stages, or epochs of the published rule.
@@ -97,7 +97,7 @@ class CurvilinearComponentAnalysis(Embedder):
         Which pairs early stages add up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.
     random_state : int, RandomState or None
-        For drawn pairs, random starts and the published rule. None is a fixed seed: two runs agree.
+        For sampled pairs, random initialization and the published rule. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -189,7 +189,7 @@ def _last_radius(rows: PairedRows, radius: float | None) -> float:
 
 
 def _least_within(rows: PairedRows, start: np.ndarray, radius: float, rule: str, stages: int) -> Minimum:
-    """The map after all radii, from the largest distance to the last one."""
+    """Minimize the stress for every radius, from the largest distance to the last one."""
     if not rows.unit:
         return as_minimum(start)
     radii = np.geomspace(1.0, radius / rows.unit, stages)
@@ -208,7 +208,7 @@ def _least_within(rows: PairedRows, start: np.ndarray, radius: float, rule: str,
 
 
 def _jitter(start: np.ndarray, seed: int) -> np.ndarray:
-    """The start; different rows in one place, which nothing would part, are moved a little."""
+    """Move different rows that start at one position, which no force would separate, a little apart."""
     start = np.ascontiguousarray(start)
     if distinct_rows(start) is None:
         return start.copy()
@@ -268,9 +268,9 @@ class RadiusPairs:
         found = tree.query_pairs(radius, output_type="ndarray")
         first, second = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
         weights = np.ones(len(found)) if counts is None else counts[first] * counts[second]
-        return ListedPairs.of(n, first, second, self._given(first, second), weights)
+        return ListedPairs.of(n, first, second, self._data_distances(first, second), weights)
 
-    def _given(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _data_distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Distances in the data, in units, of pairs with ``first < second``."""
         rows, pairs = self.rows, self.rows.pairs
         if isinstance(pairs, AllPairs):

@@ -32,7 +32,7 @@ from .pairs import (
     paired_rows,
     reference_rows,
 )
-from .stress import row_starts, snap_to_references
+from .stress import lateration_guesses, snap_to_references
 
 _SMOOTH = (1.0, 0.3, 0.1, 0.03, 0.01)  # of the mean distance: how far errors are rounded off, in turn
 _NONE = 1e-12  # and for the cost that is told
@@ -49,7 +49,7 @@ class NearGapsMap(ReferenceMap):
     def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates of new rows, in units."""
         wanted = distances / self.unit
-        starts, every = row_starts(wanted, Z, n_jobs), np.empty((len(wanted), 0), np.int64)
+        starts, every = lateration_guesses(wanted, Z, n_jobs), np.empty((len(wanted), 0), np.int64)
         with threads(n_jobs):
             found = optimize_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self.shape)
         return snap_to_references(found, wanted, Z)
@@ -60,14 +60,14 @@ class NearGapsMap(ReferenceMap):
 
 
 class DDHDS(Embedder):
-    """A map that keeps short distances first, whether short in the data or in the map (DD-HDS).
+    """DD-HDS: preserve distances that are short in the data or in the map.
 
     Minimises ``sum |d - e| (1 - Phi((min(d, e) - mu) / sigma))``, d the distances in the data and e those in
     the map, Phi the normal distribution function, ``mu = mean d - 2 (1 - balance) sd d`` and
     ``sigma = 2 balance sd d``. A weight that goes by the smaller of the two distances punishes strangers
-    drawn near and neighbours drawn apart alike; long distances, which concentrate in many dimensions,
-    count little. L-BFGS lowers the cost with its kinks rounded off, less and less. A new row minimises its
-    own part of the cost, the fitted rows held.
+    drawn near and neighbours drawn apart alike; long distances, which concentrate in many dimensions, count
+    little. L-BFGS lowers the cost with its kinks rounded off, less and less. A new row minimises its own part
+    of the cost, with the fitted rows fixed.
 
     Cost: ``O(n^2)`` time a step and ``4 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``4 n s`` bytes
     for s partners of each row. Up to 200 steps five times.
@@ -79,10 +79,10 @@ class DDHDS(Embedder):
     balance : float
         From 0.1, where only the shortest distances count, to 0.9, where most do.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Steps of L-BFGS at most, for each rounding.
@@ -92,7 +92,7 @@ class DDHDS(Embedder):
         Which pairs the cost adds up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.
     random_state : int, RandomState or None
-        For drawn pairs and random starts. None is a fixed seed: two runs agree.
+        For sampled pairs and random initialization. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -101,7 +101,7 @@ class DDHDS(Embedder):
     embedding_ : array of shape (n, n_components)
         In the units of the data.
     cost_ : float
-        The cost, kinks and all, in the units of the data; over the drawn pairs where pairs are drawn.
+        The cost, kinks and all, in the units of the data; over the sampled pairs where pairs are drawn.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array
@@ -179,7 +179,7 @@ def _weight_shape(rows: PairedRows, balance: float) -> np.ndarray:
 def _rounded_minimum(
     rows: PairedRows, start: np.ndarray, shape: np.ndarray, optimizer: partial[Minimum]
 ) -> Minimum:
-    """The minimum of one rounding after the other, with the cost that is not rounded."""
+    """Minimize the cost with ever less rounding; with the cost that is not rounded."""
     if not rows.unit:
         return as_minimum(start)
     n_pairs = rows.pairs.distances.size

@@ -21,7 +21,7 @@ from ...neighbors import clipped_neighbors
 from ...objectives import Stress, worth_threads
 from ...optim import Minimum, lbfgs
 from .pairs import PairedRows, ReferenceMap, as_minimum, initial_coordinates, minimize, paired_rows
-from .stress import optimize_stress_from, row_starts, snap_to_references
+from .stress import lateration_guesses, optimize_stress_from, snap_to_references
 
 _STEPS = 4  # of a stage, for which the weights are held
 _STAGES_OF_ROW = 10
@@ -40,7 +40,7 @@ class LocalMap(ReferenceMap):
         k = min(self.neighbors, wanted.shape[1])
         last = np.partition(wanted, k - 1, axis=1)[:, k - 1 : k]
         most = wanted.max(axis=1, keepdims=True)
-        starts = row_starts(wanted, Z, n_jobs)
+        starts = lateration_guesses(wanted, Z, n_jobs)
         found = optimize_stress_from(starts, np.ones_like(wanted), wanted, Z, n_jobs)
         for share in np.linspace(0.0, 1.0, _STAGES_OF_ROW):
             radius = most ** (1.0 - share) * last**share
@@ -51,14 +51,14 @@ class LocalMap(ReferenceMap):
 
 
 class LocalMDS(Embedder):
-    """A map that keeps the distances of neighbours, in the data or in the map (local MDS).
+    """Local MDS: preserve the distances between neighbours, in the data or in the map.
 
     Minimises ``sum (d - e)^2 ((1 - balance) F(d) + balance F(e))`` over pairs, d the distances in the data
     and e those in the map, F 1 within the radius of a row and 0 beyond, the mean of both rows. Pairs that are
     near in the data hold together what belongs together (continuity); pairs that are near in the map push
     apart what does not (trustworthiness): at 1 it is curvilinear component analysis. The radius shrinks from
     the largest distance to that of the k-th neighbour, weights held for four steps of L-BFGS at a time. A new
-    row goes through ten such stages, the fitted rows held.
+    row goes through ten such stages, with the fitted rows fixed.
 
     Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes.
 
@@ -71,15 +71,15 @@ class LocalMDS(Embedder):
     balance : float
         From 0, for neighbours in the data alone, to 1, for those in the map alone.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Steps of L-BFGS at most, four a stage.
     random_state : int, RandomState or None
-        For random starts. None is a fixed seed: two runs agree.
+        For random initialization. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -150,7 +150,7 @@ class LocalMDS(Embedder):
 def _least_local_stress(
     rows: PairedRows, start: np.ndarray, n_neighbors: int, balance: float, max_iter: int
 ) -> Minimum:
-    """The map after all stages, weights held in each."""
+    """Minimize the local stress in stages, each with fixed weights."""
     if not rows.unit:
         return as_minimum(start)
     d, n = rows.pairs.distances, rows.pairs.n

@@ -14,7 +14,7 @@ from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import Knn
 from ...embedding.embedder import Embedder
-from ...embedding.initialization import principal_start
+from ...embedding.initialization import pca_initialization
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.sculpting import opposite_neighbors, optimize_sculpted, sculpt_pass
@@ -29,7 +29,7 @@ _MAX_ROWS = 5_000
 
 @dataclass(frozen=True, eq=False)
 class SculptedMap(Part):
-    """New rows climb down their own error of lengths and angles, the training rows held."""
+    """New rows climb down their own error of lengths and angles, with the training rows fixed."""
 
     data: Annotated[TrainingData, Sub(TrainingData)]
     Z: Annotated[np.ndarray, Array("n", "d")]
@@ -50,13 +50,13 @@ class SculptedMap(Part):
 
 
 class ManifoldSculpting(Embedder):
-    """Scales dimensions away, while rows move to keep the lengths and angles of their neighbourhoods.
+    """Manifold sculpting: scale dimensions away while rows move to restore lengths and angles.
 
     The data are turned to their principal axes. Pass after pass all but ``n_components`` of them shrink by
     one per cent, and rows, in breadth-first order from one drawn at random, climb down the error
     ``sum_j w (((l - l0) / 2 m)^2 + ((a - a0) / pi)^2)`` of their lengths l to k neighbours and angles a to
     the neighbours opposite, m the mean length; rows moved before in the same pass weigh ten times. The best
-    of several tries is kept. A new row climbs down its own error, the fitted rows held.
+    of several tries is kept. A new row climbs down its own error, with the fitted rows fixed.
 
     **Not reliable.** Where a surface is folded it stays so: on a Swiss roll of 1,000 rows with 12 neighbours
     the best of five tries has a Procrustes error of 0.26, the best of five others 0.28 (ISOMAP 0.0005);
@@ -154,8 +154,8 @@ class ManifoldSculpting(Embedder):
 def _sculpt(
     X: np.ndarray, near: np.ndarray, unit: float, *, d: int, n_tries: int, max_iter: int, seed: int, n_jobs
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """The best map of all tries, the error of each, and how many passes were made."""
-    turned = principal_start(X, unit, max(d, min(_AXES, X.shape[1], len(X))))
+    """The best map of all tries, the error of each, and the number of passes."""
+    turned = pca_initialization(X, unit, max(d, min(_AXES, X.shape[1], len(X))))
     opposite = _opposite(X / unit, near, X / unit, near, n_jobs)
     Y = np.tile(turned, (n_tries, 1, 1))
     rates, errors = np.ones(n_tries), np.zeros(n_tries)

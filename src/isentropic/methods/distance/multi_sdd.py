@@ -29,8 +29,8 @@ from .same_degree import (
     Trial,
     best_of,
     checked_degrees,
+    continues_search,
     degree_map,
-    goes_on,
     search_degrees,
 )
 
@@ -55,7 +55,7 @@ class MultiSDD(Embedder):
     scale : float
         What the largest distance counts as.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn, ``"precomputed"``, ``Geodesic(k)`` or ``Diffusion(k, t)``.
     max_iter : int
@@ -68,7 +68,7 @@ class MultiSDD(Embedder):
         Which pairs the cost adds up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.
     random_state : int, RandomState or None
-        For drawn pairs and random starts. None is a fixed seed: two runs agree.
+        For sampled pairs and random initialization. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -88,9 +88,9 @@ class MultiSDD(Embedder):
     kendall_tau_ : float
         Of the distances in the data and in the map; NaN where those do not vary (two rows, or all equal).
     kendall_tau_interval_ : (float, float) or None
-        The 95% interval where tau is estimated from drawn pairs, above 20,000 rows; else None.
+        The 95% interval where tau is estimated from sampled pairs, above 20,000 rows; else None.
     scores_ : dict
-        Tau by degrees tried, as text: ``"7"``, ``"7, 8"``; from drawn pairs where there are many.
+        Tau by degrees tried, as text: ``"7"``, ``"7, 8"``; from sampled pairs where there are many.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array
@@ -154,7 +154,7 @@ class MultiSDD(Embedder):
         """
         data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
         previous = previous_embedding(X, init, d)
-        degrees = self.degrees_ if goes_on(previous) else _checked_degrees(self.degrees)
+        degrees = self.degrees_ if continues_search(previous) else _checked_degrees(self.degrees)
         random, seed = seeded(self.random_state)
         query = NearestRows.fit(data, seed, n_jobs)
         rows = paired_rows(query, self.pairs, random, seed, n_jobs, scale=self.scale)

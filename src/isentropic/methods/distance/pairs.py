@@ -2,7 +2,7 @@
 
 A ``fit`` of this family asks for :func:`paired_rows` and :func:`initial_coordinates`, minimizes a cost over
 the pairs, and ends with a :class:`ReferenceMap`, whose ``optimize`` gives a new row the coordinates that
-minimize its own part of the cost, the training rows held.
+minimize its own part of the cost, with the training rows fixed.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from ..._core.values import GraphMetric, Momentum
 from ...distances import Distinct, distinct_rows, rows_per_block
 from ...embedding.initialization import (
     WarmStart,
-    completed_places,
-    given_start,
-    principal_start,
-    random_start,
-    scaled_start,
+    complete_coordinates,
+    pca_initialization,
+    random_initialization,
+    scaling_initialization,
+    user_initialization,
 )
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.row_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
+from ...embedding.row_distances import ALL_UP_TO, PARTNERS, Distances, sampled_shifts
 from ...embedding.training_data import Part, TrainingData
-from ...objectives import AllPairs, DrawnPairs
+from ...objectives import AllPairs, SampledPairs
 from ...optim import Minimum, lbfgs, momentum_descent
 
 _REFERENCES = 2048  # training rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
-STEPS = 60  # that each see pairs of their own, after the minimum over one set of drawn pairs
+STEPS = 60  # that each see pairs of their own, after the minimum over one set of sampled pairs
 _PARTNERS_OF_STEP = 32
 _TOO_WIDE = 1e100  # in units: squares of longer distances overflow
 _STEPS_AT_ONCE = 4  # whose distances are computed together
@@ -103,11 +103,11 @@ def _is_sound(kind: Momentum) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PairedRows:
-    """Pairs of the training rows, or of one for each of equal ones, and their distances."""
+    """Pairs of training rows, equal rows counted once where they are merged, and their distances."""
 
     data: TrainingData
     distances: Distances  # of the training rows
-    pairs: AllPairs | DrawnPairs  # of these rows, or of one for each of equal ones
+    pairs: AllPairs | SampledPairs  # of these rows, or of one for each of equal ones
     unit: float  # the distance that counts as 1; 0 where all rows are equal
     seed: int
     groups: Distinct | None = None  # of equal rows, where these are merged
@@ -135,7 +135,7 @@ class PairedRows:
             np.divide(self.pairs.distances, self.unit, out=self.pairs.distances)
 
     def every_row(self, point: np.ndarray) -> np.ndarray:
-        """Coordinates of every training row, from those of the rows of the pairs; equal rows have one."""
+        """Coordinates of every training row, from those of the rows of the pairs."""
         if self.groups is None:
             return self.data.merge_duplicates(point)
         out = np.empty((len(self.groups.members), *point.shape[1:]))
@@ -157,7 +157,7 @@ def paired_rows(
     merged: bool = False,
     scale: float = 1.0,
 ) -> PairedRows:
-    """All pairs, or drawn ones; the largest distance counts as ``scale``. Equal rows ``merged`` or not."""
+    """All pairs, or sampled ones; the largest distance counts as ``scale``. Equal rows ``merged`` or not."""
     data = query.data
     groups = distinct_rows(data.table) if merged else None
     n = data.n if groups is None else len(groups.rows)
@@ -165,8 +165,8 @@ def paired_rows(
     distances = query.distances(n_jobs)
     among = distances if groups is None or distances.graph is not None else distances.among(groups.rows)
     if partners is not None:
-        found: AllPairs | DrawnPairs = among.drawn(
-            drawn_shifts(n, partners // 2, seed), random.permutation(n)
+        found: AllPairs | SampledPairs = among.sample(
+            sampled_shifts(n, partners // 2, seed), random.permutation(n)
         )
     else:
         found = among.all()
@@ -175,32 +175,32 @@ def paired_rows(
 
 
 def _partners(asked: str | int, n: int, metric: Any) -> int | None:
-    """Drawn partners of a row; None for all."""
+    """Sampled partners of a row; None for all."""
     if isinstance(asked, str):
         return None if asked == "all" or n <= ALL_UP_TO or isinstance(metric, GraphMetric) else PARTNERS
     return None if asked >= n - 1 else 2 * ((int(asked) + 1) // 2)  # as many ahead as behind
 
 
-def fresh_pairs(
+def resampled_pairs(
     rows: PairedRows, steps: Iterable[int], order: np.ndarray | None = None
-) -> Iterator[DrawnPairs]:
-    """Pairs drawn for each step of a descent, from the seed and the number of the step; 32 partners a row.
+) -> Iterator[SampledPairs]:
+    """Pairs sampled for each step of a descent, from the seed and the number of the step; 32 partners a row.
 
     Distances are in the units of the data. Another ``order`` of the rows has other pairs at the sum of two
     shifts, whose errors are alike.
     """
     given, distances = rows.pairs, rows.merged
-    assert isinstance(given, DrawnPairs)
+    assert isinstance(given, SampledPairs)
     order = given.order if order is None else order
     half = min(_PARTNERS_OF_STEP // 2, len(given.shifts))
     steps = list(steps)
     for start in range(0, len(steps), _STEPS_AT_ONCE):
         several = steps[start : start + _STEPS_AT_ONCE]
-        shifts = [drawn_shifts(given.n, half, (rows.seed, step)) for step in several]
-        drawn = distances.drawn(np.concatenate(shifts), order)
+        shifts = [sampled_shifts(given.n, half, (rows.seed, step)) for step in several]
+        found = distances.sample(np.concatenate(shifts), order)
         for i in range(len(several)):
             mine = slice(i * half, (i + 1) * half)
-            yield DrawnPairs(drawn.order, drawn.shifts[mine], drawn.distances[mine])
+            yield SampledPairs(found.order, found.shifts[mine], found.distances[mine])
 
 
 # ---- the search --------------------------------------------------------------------------------
@@ -215,32 +215,33 @@ def initial_coordinates(
     *,
     wide: bool = True,
 ) -> np.ndarray:
-    """Where the search starts, in units: (n, d) for the rows of the pairs.
+    """Initial coordinates (n, d) of the rows of the pairs, in units.
 
-    Principal components or classical scaling, noise (``wide`` for L-BFGS), what is given, or an earlier map.
+    Principal components or classical scaling, noise (``wide`` for L-BFGS), coordinates of the user, or an
+    earlier map.
     """
     shape, unit = (rows.pairs.n, n_components), rows.unit
     if previous is not None or not isinstance(init, str):
-        return _given_coordinates(rows, init, n_components, previous)
+        return _user_coordinates(rows, init, n_components, previous)
     require_one_of("init", init, _STARTS, hint="Or give the coordinates to start from.")
     if unit == 0:
         return np.zeros(shape)
     if init == "random":
-        return random_start(*shape, random, wide=wide)
+        return random_initialization(*shape, random, wide=wide)
     distances = rows.merged
     if distances.euclidean:
-        return principal_start(distances.X, unit, n_components)
-    return scaled_start(distances, rows.pairs, unit, n_components, random)
+        return pca_initialization(distances.X, unit, n_components)
+    return scaling_initialization(distances, rows.pairs, unit, n_components, random)
 
 
-def _given_coordinates(
+def _user_coordinates(
     rows: PairedRows, init: Any, n_components: int, previous: WarmStart | None
 ) -> np.ndarray:
     data, unit = rows.data, rows.unit
     if previous is not None:
-        Z = completed_places(previous, data.table, data.metric, rows.n_jobs)
+        Z = complete_coordinates(previous, data.table, data.metric, rows.n_jobs)
     else:
-        Z = given_start(init, data.n, n_components, _STARTS)
+        Z = user_initialization(init, data.n, n_components, _STARTS)
     Z = Z if rows.groups is None else Z[rows.groups.rows]
     if unit == 0:
         return np.zeros(Z.shape)
@@ -274,7 +275,7 @@ def optimizer_of(
 
 
 def minimize(objective: Objective, start: np.ndarray, optimizer: Callable[..., Minimum]) -> Minimum:
-    """The map that an optimizer finds from ``start``; raises where the cost overflows on the way."""
+    """Minimize the cost from ``start``; raise if it overflows."""
     with np.errstate(all="ignore"):  # weights that vanish are found below
         found = optimizer(objective, objective.in_order(start))
     sound = math.isfinite(found.value) and bool(np.isfinite(found.point).all())
@@ -284,7 +285,7 @@ def minimize(objective: Objective, start: np.ndarray, optimizer: Callable[..., M
 
 
 def as_minimum(start: np.ndarray) -> Minimum:
-    """The start as it is: of equal rows there is nothing to minimize."""
+    """The start as a minimum: nothing is to be minimized for equal rows."""
     return Minimum(start, 0.0, 0, True)
 
 
@@ -292,7 +293,7 @@ def as_minimum(start: np.ndarray) -> Minimum:
 
 
 def reference_rows(n: int, seed: int) -> np.ndarray:
-    """The training rows that new ones are placed against: all, or 2,048 drawn."""
+    """The training rows that new rows are mapped by: all, or a sample of 2,048."""
     if n <= _REFERENCES:
         return np.arange(n)
     return np.sort(check_random_state(seed).permutation(n)[:_REFERENCES])

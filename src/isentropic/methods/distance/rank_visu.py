@@ -32,7 +32,7 @@ _STEPS_OF_NEW = 20
 
 @dataclass(frozen=True, eq=False)
 class RankMap(ReferenceMap):
-    """New rows minimize the errors of their own ranks, the training rows held."""
+    """New rows minimize the errors of their own ranks, with the training rows fixed."""
 
     k: Annotated[int, Whole(1, below="n")]
 
@@ -45,7 +45,7 @@ class RankMap(ReferenceMap):
 
 
 class RankVisu(Embedder):
-    """A map in which the neighbours of a row have the ranks that they have in the data.
+    """RankVisu: preserve the ranks of the neighbours of each row.
 
     With ``R_ij`` the rank of j around i in the data and ``r_ij`` that in the map, it lowers
     ``zeta_1 = sum (k + 1 - min(R_ij, r_ij))_+ |R_ij - r_ij|``: errors of rank among the k nearest on either
@@ -54,9 +54,9 @@ class RankVisu(Embedder):
     beyond rank k and would reward errors there; here they end at 0.
 
     Ranks have no gradient. Each round wants of a pair the distance that its rank in the data has in the map
-    (Guttman's rank images), and takes five steps of L-BFGS towards that; the best map of all rounds is
-    kept. From a given ``init`` the map depends on the order of the distances alone. A new row is placed by
-    its own ranks (zeta_1), the fitted rows held.
+    (Guttman's rank images), and takes five steps of L-BFGS towards that; the best map of all rounds is kept.
+    From a given ``init`` the map depends on the order of the distances alone. A new row is placed by its own
+    ranks (zeta_1), with the fitted rows fixed.
 
     The cost is not trustworthiness, which may fall while it does; and it says nothing of rows beyond k.
 
@@ -71,15 +71,15 @@ class RankVisu(Embedder):
     leniency : float
         From 0 to 1: the share of zeta_2.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Rounds at most; ten without progress end it.
     random_state : int, RandomState or None
-        For random starts. None is a fixed seed: two runs agree.
+        For random initialization. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -160,7 +160,7 @@ class RankVisu(Embedder):
 def _least_cost(
     rows: PairedRows, start: np.ndarray, k: int, leniency: float, rounds: int
 ) -> tuple[Minimum, float]:
-    """The map of least cost that rank images lead to, and the cost of the start."""
+    """Minimize the cost by rank images; with the cost of the start."""
     if not rows.unit:
         return as_minimum(start), 0.0
     assert isinstance(rows.pairs, AllPairs)

@@ -24,9 +24,9 @@ from ...kernels._jit import threads
 from ...kernels.pairs.degrees import row_attractions
 from ...kernels.rows.row_descent import DEGREES as DEGREES_OF_ROW
 from ...kernels.rows.row_descent import optimize_rows
-from ...objectives import AllPairs, DrawnPairs, SameDegree
+from ...objectives import AllPairs, SameDegree, SampledPairs
 from ...optim import Minimum, averaged_descent, lbfgs
-from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, fresh_pairs, minimize, reference_rows
+from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, minimize, reference_rows, resampled_pairs
 
 DEGREES = tuple(range(1, 16))
 _COARSE = 4  # places between the degrees that are tried first
@@ -48,7 +48,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class DegreeTrials:
-    """Maps of one table for one set of degrees after the other, with the tau of each."""
+    """Maps of one table for several sets of degrees, with the tau of each."""
 
     rows: PairedRows
     start: np.ndarray
@@ -63,7 +63,7 @@ class DegreeTrials:
     def objective(self, degrees: Degrees) -> SameDegree:
         return self._over(self.rows.pairs, degrees, self.buffer)
 
-    def _over(self, pairs: AllPairs | DrawnPairs, degrees: Degrees, out=None) -> SameDegree:
+    def _over(self, pairs: AllPairs | SampledPairs, degrees: Degrees, out=None) -> SameDegree:
         rows = self.rows
         return SameDegree(pairs, unit=rows.unit, degrees=degrees, n_jobs=rows.n_jobs, out=out)
 
@@ -77,7 +77,7 @@ class DegreeTrials:
         return Trial(degrees, minimum, tau)
 
     def refine(self, trial: Trial) -> Trial:
-        """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice."""
+        """Refine a map of sampled pairs by steps over new pairs, so that none is fitted twice."""
         exact = isinstance(self.rows.pairs, AllPairs) or self.rows.unit == 0
         if exact or self.optimizer.func is not lbfgs or self.optimizer.keywords["max_iter"] == 0:
             return trial
@@ -98,15 +98,15 @@ class DegreeTrials:
         return replace(trial, minimum=minimum)
 
     def _views(self, degrees: Degrees, steps: Iterable[int]) -> Iterator[SameDegree]:
-        """The cost over pairs drawn for each step, from the seed and the number of the step.
+        """The cost over pairs sampled for each step, from the seed and the number of the step.
 
         The normalisers are sums over ``16 n`` pairs: the bias of their ratio is of the order of 1 / (16 n).
         """
-        for pairs in fresh_pairs(self.rows, steps):
+        for pairs in resampled_pairs(self.rows, steps):
             yield self._over(pairs, degrees)
 
     def best(self, *candidates: Trial) -> tuple[Trial, Tau]:
-        """The candidate whose map, refined, has the highest tau, and that; of equal ones, the first."""
+        """The candidate whose refined map has the highest tau, and that tau; the first of equal ones."""
         refined = [self.refine(trial) for trial in candidates]
         taus = [self._tau_of(trial) for trial in refined]
         best = int(np.argmax(np.nan_to_num([tau.value for tau in taus], nan=-math.inf)))
@@ -121,8 +121,8 @@ class DegreeTrials:
         return distance_tau(given.distances, condensed, Z, seed=given.seed, quick=quick)
 
 
-def goes_on(previous: WarmStart | None) -> bool:
-    """Whether a fit takes some steps from a map of this method, whose degrees then stay."""
+def continues_search(previous: WarmStart | None) -> bool:
+    """Whether a fit continues a map of this method for some steps, with its degrees."""
     return previous is not None and previous.steps is not None
 
 

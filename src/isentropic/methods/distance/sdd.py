@@ -31,8 +31,8 @@ from .same_degree import (
     Trial,
     best_of,
     checked_degrees,
+    continues_search,
     degree_map,
-    goes_on,
     search_degrees,
 )
 
@@ -40,14 +40,14 @@ _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
 
 
 class SDD(Embedder):
-    """A map whose distances, small and large, keep the order of those in the data.
+    """Same-degree distributions: preserve the order of distances, small and large.
 
-    Pairs of rows get the similarities ``p_ij = (1 + d_ij^2)^-g / sum`` from their distances in the data,
-    the largest of which counts as ``scale``, and ``q_ij`` likewise from those in the map, with the same
-    degree g. The map minimises ``sum p log(p / q)``. A low degree weighs large distances, a high one small
-    ones; ``degree="auto"`` takes the one of 1 to 15 with the highest Kendall tau between the distances of
-    the data and of the map. A new row minimises its own part of the cost, all fitted rows and the
-    normalisers held.
+    Pairs of rows get the similarities ``p_ij = (1 + d_ij^2)^-g / sum`` from their distances in the data, the
+    largest of which counts as ``scale``, and ``q_ij`` likewise from those in the map, with the same degree g.
+    The map minimises ``sum p log(p / q)``. A low degree weighs large distances, a high one small ones;
+    ``degree="auto"`` takes the one of 1 to 15 with the highest Kendall tau between the distances of the data
+    and of the map. A new row minimises its own part of the cost, with all fitted rows and the normalisers
+    fixed.
 
     Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes
     for s partners of each row. 20 to 200 steps a degree, 6 to 9 degrees for ``"auto"``.
@@ -62,11 +62,11 @@ class SDD(Embedder):
     scale : float
         What the largest distance counts as: at more than 1, large distances weigh less.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-        ``"random"`` is a cloud, as small as published with ``Momentum()``: some end in a worse map.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling. ``"random"`` is
+        a cloud, as small as published with ``Momentum()``: some end in a worse map.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Steps of L-BFGS at most.
@@ -78,7 +78,7 @@ class SDD(Embedder):
         Which pairs the cost adds up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.
     random_state : int, RandomState or None
-        For drawn pairs and random starts. None is a fixed seed: two runs agree.
+        For sampled pairs and random initialization. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -93,9 +93,9 @@ class SDD(Embedder):
     kendall_tau_ : float
         Of the distances in the data and in the map; NaN where those do not vary (two rows, or all equal).
     kendall_tau_interval_ : (float, float) or None
-        The 95% interval where tau is estimated from drawn pairs, above 20,000 rows; else None.
+        The 95% interval where tau is estimated from sampled pairs, above 20,000 rows; else None.
     scores_ : dict
-        Tau by degree tried, from drawn pairs where there are many.
+        Tau by degree tried, from sampled pairs where there are many.
     n_iter_ : int
         Steps taken for the degree used.
     n_features_in_ : int
@@ -163,7 +163,7 @@ class SDD(Embedder):
         """
         data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
         previous = previous_embedding(X, init, d)
-        degrees = [self.degree_] if goes_on(previous) else _candidates(self.degree)
+        degrees = [self.degree_] if continues_search(previous) else _candidates(self.degree)
         random, seed = seeded(self.random_state)
         query = NearestRows.fit(data, seed, n_jobs)
         rows = paired_rows(query, self.pairs, random, seed, n_jobs, scale=self.scale)
@@ -186,9 +186,9 @@ class ParameterFreeSDD(Embedder):
 
     ``p_ij = (1 + d_ij^2)^-1 / sum`` from the distances in the data, the largest of which counts as 2, and
     ``q_ij`` likewise from the map, which minimises ``sum p log(p / q)``. On this range a degree of 1 tells
-    small distances apart as well as large ones: the map is about as good as that of the best degree, for
-    the price of one. A new row minimises its own part of the cost, all fitted rows and the normalisers
-    held.
+    small distances apart as well as large ones: the map is about as good as that of the best degree, for the
+    price of one. A new row minimises its own part of the cost, with all fitted rows and the normalisers
+    fixed.
 
     Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes
     for s partners of each row. 20 to 200 steps.
@@ -198,7 +198,7 @@ class ParameterFreeSDD(Embedder):
     n_components : int
         Dimension of the map.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn, ``"precomputed"``, ``Geodesic(k)`` or ``Diffusion(k, t)``.
     max_iter : int
@@ -211,7 +211,7 @@ class ParameterFreeSDD(Embedder):
         Which pairs the cost adds up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.
     random_state : int, RandomState or None
-        For drawn pairs and random starts. None is a fixed seed: two runs agree.
+        For sampled pairs and random initialization. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -224,7 +224,7 @@ class ParameterFreeSDD(Embedder):
     kendall_tau_ : float
         Of the distances in the data and in the map; NaN where those do not vary (two rows, or all equal).
     kendall_tau_interval_ : (float, float) or None
-        The 95% interval where tau is estimated from drawn pairs, above 20,000 rows; else None.
+        The 95% interval where tau is estimated from sampled pairs, above 20,000 rows; else None.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array

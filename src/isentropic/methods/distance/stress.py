@@ -1,4 +1,4 @@
-"""Methods of stress: a map whose distances are those of the data, as far as a weighted sum of squares goes.
+"""Methods of stress: preserve distances by weighted least squares.
 
 ``sum w (d - e)^2 / sum w d^2`` with ``w = d^-p``, d the distances in the data and e those in the map. Equal
 rows are merged, and distances taken in multiples of the largest one; near-duplicates weigh as if they were a
@@ -19,9 +19,9 @@ from ..._core.specs import Double
 from ...kernels._jit import threads
 from ...kernels.rows.row_costs import stress_initialization
 from ...kernels.rows.row_descent import STRESS, optimize_rows
-from ...objectives import DrawnPairs, Stress
+from ...objectives import SampledPairs, Stress
 from ...optim import Minimum, averaged_descent
-from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, fresh_pairs, minimize
+from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, minimize, resampled_pairs
 
 _TOL_OF_DRAWN = 1e-3  # beyond that, a map fits the pairs that were drawn at the cost of all others
 
@@ -30,24 +30,24 @@ _TOL_OF_DRAWN = 1e-3  # beyond that, a map fits the pairs that were drawn at the
 
 
 def least_stress(rows: PairedRows, start: np.ndarray, power: float, optimizer: partial[Minimum]) -> Minimum:
-    """The map of least stress from ``start``, both in units, as the distances of the pairs are."""
+    """Minimize the stress from ``start``, in units."""
     if not rows.unit:
         return as_minimum(start)
-    stress, drawn = stress_of(rows, power), isinstance(rows.pairs, DrawnPairs)
+    stress, drawn = stress_of(rows, power), isinstance(rows.pairs, SampledPairs)
     if drawn:
         optimizer = partial(optimizer, tol=max(optimizer.keywords["tol"], _TOL_OF_DRAWN))
     found = minimize(stress, _rescale(stress, start), optimizer)
     return _refine(rows, found, power) if drawn and optimizer.keywords["max_iter"] > 0 else found
 
 
-def stress_of(rows: PairedRows, power: float, pairs: DrawnPairs | None = None) -> Stress:
+def stress_of(rows: PairedRows, power: float, pairs: SampledPairs | None = None) -> Stress:
     """The cost of a map over the pairs of the rows, or over others of them."""
     pairs_summed = rows.pairs if pairs is None else pairs
     return Stress(pairs_summed, power=power, counts=rows.counts, n_jobs=rows.n_jobs)
 
 
 def _refine(rows: PairedRows, found: Minimum, power: float) -> Minimum:
-    """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice.
+    """Refine a map of sampled pairs by steps over new pairs, so that none is fitted twice.
 
     The curvature of a row is that of the parabola above the cost (majorization): twice what its pairs
     weigh, in the step or, where that is more, in as many of the pairs that the map was fitted to.
@@ -68,14 +68,14 @@ def _refine(rows: PairedRows, found: Minimum, power: float) -> Minimum:
 
 
 def _views(rows: PairedRows, power: float, steps: Iterable[int], order=None) -> Iterator[Stress]:
-    """The cost over pairs drawn for each step."""
-    for pairs in fresh_pairs(rows, steps, order):
+    """The cost over pairs sampled for each step."""
+    for pairs in resampled_pairs(rows, steps, order):
         np.divide(pairs.distances, rows.unit, out=pairs.distances)
         yield stress_of(rows, power, pairs)
 
 
 def _rescale(stress: Stress, start: np.ndarray) -> np.ndarray:
-    """The start, or, if one point would cost less, the multiple of it that costs least.
+    """Rescale the start to the multiple of least cost if a single point would cost less.
 
     Tolerances are shares of the first cost, which says nothing if near-duplicates far apart make it large.
     """
@@ -107,22 +107,22 @@ class StressMap(ReferenceMap):
 
 
 def optimize_stress(weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Where new rows have the least ``sum_j w_j (wanted_j - |z - z_j|)^2``, all in units."""
-    found = optimize_stress_from(row_starts(wanted, Z, n_jobs), weights, wanted, Z, n_jobs)
+    """Minimize ``sum_j w_j (wanted_j - |z - z_j|)^2`` for each new row, in units."""
+    found = optimize_stress_from(lateration_guesses(wanted, Z, n_jobs), weights, wanted, Z, n_jobs)
     return snap_to_references(found, wanted, Z)
 
 
 def optimize_stress_from(
     starts: np.ndarray, weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
-    """As :func:`optimize_stress`, from given starts (b, s, d)."""
+    """As :func:`optimize_stress`, from initial guesses (b, s, d)."""
     every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
     with threads(n_jobs):
         return optimize_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, none)
 
 
-def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Two for each new row (b, 2, d): beside its nearest reference, and by lateration."""
+def lateration_guesses(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Two initial guesses for each new row (b, 2, d): near its nearest reference, and by lateration."""
     starts = np.empty((len(wanted), 2, Z.shape[1]))
     center = Z.mean(axis=0)
     with threads(n_jobs):
@@ -131,7 +131,7 @@ def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndar
 
 
 def snap_to_references(coordinates: np.ndarray, wanted: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """A new row at distance 0 from a reference, which a metric may not tell apart, takes its place."""
+    """Give new rows at distance 0 from a reference the coordinates of that."""
     nearest = wanted.argmin(axis=1)
     same = wanted[np.arange(len(wanted)), nearest] == 0
     coordinates[same] = Z[nearest[same]]

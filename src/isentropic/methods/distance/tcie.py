@@ -65,13 +65,13 @@ class ConsistentMap(ReferenceMap):
 
 
 class TCIE(Embedder):
-    """Unrolls a surface with holes or a notched edge, where ISOMAP bends: paths around a hole do not count.
+    """TCIE: unroll a surface with holes or a notched boundary; paths around them are left out.
 
-    G are the shortest paths over the neighbour graph and B the rows on the boundary of the surface. A pair
-    is consistent if ``G_ij <= G(i, B) + G(j, B)``: its path cannot have gone along a boundary, so that its
+    G are the shortest paths over the neighbour graph and B the rows on the boundary of the surface. A pair is
+    consistent if ``G_ij <= G(i, B) + G(j, B)``: its path cannot have gone along a boundary, so that its
     length is that of a straight line on the surface. The map minimises ``sum (G_ij - |z_i - z_j|)^2`` over
     consistent pairs and edges of the graph, from ISOMAP's map. A new row enters the graph as in ISOMAP and
-    minimises its own part, the fitted rows held.
+    minimises its own part, with the fitted rows fixed.
 
     Without a boundary all pairs are kept: the method is then metric MDS of geodesic distances.
 
@@ -175,7 +175,7 @@ class TCIE(Embedder):
 
 
 def _boundary(data: TrainingData, given: Any, n_components: int, n_jobs: int | None) -> np.ndarray:
-    """Which rows are on the boundary: those that are given, or found."""
+    """Rows on the boundary: those of the user, or detected ones."""
     if given is None:
         return boundary_rows(data.table, n_components, metric=data.row_metric, n_jobs=n_jobs)
     given = np.asarray(given)
@@ -191,7 +191,7 @@ def _least_consistent(
     """The map of least stress over consistent pairs and edges, and the share of pairs that these are."""
     if not rows.unit:
         return as_minimum(start), 1.0
-    pairs = _kept_pairs(rows, to_boundary)
+    pairs = _consistent_edges_and_pairs(rows, to_boundary)
     kept = len(pairs.indices) / (rows.pairs.n * (rows.pairs.n - 1))
     return minimize(ListedStress(pairs, n_jobs=rows.n_jobs), start, optimizer), kept
 
@@ -206,7 +206,7 @@ def _nearest_of(boundary: np.ndarray, rows: PairedRows) -> np.ndarray:
     return found[0] / rows.unit
 
 
-def _kept_pairs(rows: PairedRows, to_boundary: np.ndarray) -> ListedPairs:
+def _consistent_edges_and_pairs(rows: PairedRows, to_boundary: np.ndarray) -> ListedPairs:
     """Edges and consistent pairs with the lengths of their paths, in units."""
     graph, n, n_jobs = rows.distances.graph, rows.pairs.n, rows.distances.n_jobs
     assert graph is not None

@@ -1,4 +1,4 @@
-"""Shortest paths in a neighbor graph, scaled: ISOMAP kinds."""
+"""ISOMAP and its variants: classical scaling of shortest paths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METHODS = (
            "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=10_000,
            preset="standard"),
     Method("c-isomap", "isentropic.methods.geodesic.isomap:Isomap",
-           "ISOMAP with edges measured by the density around them.", "geodesic",
+           "ISOMAP with edges scaled by the local density.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _LANDMARK, params={"conformal": True}, max_rows=40_000,
            draws_above=10_000),
     Method("kernel-isomap", "isentropic.methods.geodesic.isomap:Isomap",
@@ -36,10 +36,10 @@ METHODS = (
     Method("kde-isomap", "isentropic.methods.geodesic.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
-    Method("es-isomap", "isentropic.methods.geodesic.supervised_isomap:SupervisedIsomap",
-           "ISOMAP over dissimilarities that part the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+    Method("es-isomap", "isentropic.methods.geodesic.class_isomap:SupervisedIsomap",
+           "ISOMAP over dissimilarities that separate the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
            _GENG, needs_y=True, max_rows=40_000),
-    Method("weighted-isomap", "isentropic.methods.geodesic.supervised_isomap:SupervisedIsomap",
+    Method("weighted-isomap", "isentropic.methods.geodesic.class_isomap:SupervisedIsomap",
            "ISOMAP with shorter distances within classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
            _VLACHOS, params={"dissimilarity": "dis2"}, needs_y=True, max_rows=40_000),
     Method("class-isomap", "isentropic.methods.geodesic.class_isomap:ClassIsomap",

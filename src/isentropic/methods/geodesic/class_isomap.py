@@ -1,4 +1,4 @@
-"""Class-divergence ISOMAP: geodesics blended with divergences between the Gaussians of classes."""
+"""Isomap that knows classes: by dissimilarities of classes (supervised) or by their divergences."""
 
 from __future__ import annotations
 
@@ -10,18 +10,27 @@ import numpy as np
 
 from ..._core.arguments import Choice, Real
 from ..._core.runtime import row_blocks
-from ..._core.specs import Array, Double, Maybe, Number, Tuple
+from ..._core.specs import Array, Double, Maybe, Number, OneOf, StateError, Tuple, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
-from ...dissimilarities import checked_scale, class_gaussians, expected_shares, mean_between
+from ...dissimilarities import (
+    Added,
+    ClassIndex,
+    Exponential,
+    Shrunk,
+    checked_dissimilarity,
+    checked_scale,
+    class_gaussians,
+    expected_shares,
+    mean_between,
+)
 from ...divergences import EDGE_DIVERGENCES
-from ...embedding.class_divergences import class_divergences
-from ...embedding.class_model import ClassModel
+from ...embedding.class_model import ClassModel, class_divergences, class_graph, dissimilarity_of
 from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_landmarks
-from ...embedding.maps.geodesic import NeighborEdges, NeighborGeodesicMap
-from ...embedding.training_data import NComponents, NJobs, Part, Unlabelled, labelled_training_data
-from ...neighbors import as_rule, graph_of_rows
+from ...embedding.maps.geodesic import GeodesicMap, NeighborEdges, NeighborGeodesicMap
+from ...embedding.training_data import NComponents, NJobs, Part, RowMetric, Unlabelled, labelled_training_data
+from ...neighbors import QueryEdges, as_rule, clipped_neighbors, graph_of_rows
 from .geodesic_scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 # ---- Lengths of paths blended with what lies between the classes of their ends -------------------
@@ -61,7 +70,7 @@ class ClassBlend:
 
 
 def summed(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """``rows @ others.T``, one class after the other: no batch changes a bit."""
+    """``rows @ others.T``, summed class by class, so that no batch changes a bit."""
     total = np.zeros((len(rows), len(others)))
     for c in range(others.shape[1]):
         total += rows[:, c, None] * others[:, c]
@@ -101,7 +110,7 @@ class ClassLengths(Part):
 
     @cached_property
     def blend(self) -> ClassBlend:
-        """The same for lengths between training rows."""
+        """Blend the lengths between training rows, in place."""
         return ClassBlend(self.alpha, (1.0 - self.alpha) * self.scale * self.divergences, self.shares)
 
 
@@ -112,7 +121,7 @@ class ClassBlendMap(NeighborGeodesicMap):
 
 
 class ClassIsomap(Embedder):
-    """ISOMAP in which classes lie as far apart as the Gaussians that describe them.
+    """ISOMAP that blends geodesics with divergences between the Gaussians of the classes.
 
     Classical scaling of ``alpha G + (1 - alpha) s DE``, G the geodesics over the neighbour graph and DE the
     divergence between the Gaussians of the classes of two rows, 0 within a class. Covariances are shrunk
@@ -147,7 +156,7 @@ class ClassIsomap(Embedder):
     n_landmarks : int or Landmarks, optional
         Work through this many rows, spread out by farthest-first choice, instead of all.
     on_disconnected : {"bridge", "largest", "raise", "inflate"} or Inflate
-        What to do about a graph in parts, as in ISOMAP.
+        What to do about a disconnected graph, as in ISOMAP.
     random_state : int, RandomState or None
         For random landmarks and approximate neighbours. None is a fixed seed: two runs agree.
     n_jobs : int, optional
@@ -257,7 +266,7 @@ def blended(
     alpha: float,
     scale: str | None,
 ) -> ClassLengths:
-    """Blend the lengths of paths in place, of all pairs or from landmarks; what does so for new rows."""
+    """Blend the lengths of paths in place; returns what blends those of new rows."""
     labels, shares = classes.data.labels[nodes], classes.training.shares(nodes)
     factor = 1.0 if scale is None else _matched(G, labels, landmarks, divergences)
     lengths = ClassLengths(classes, alpha, divergences, factor, shares)
@@ -271,9 +280,171 @@ def blended(
 def _matched(
     G: np.ndarray, labels: np.ndarray, landmarks: np.ndarray | None, divergences: np.ndarray
 ) -> float:
-    """What divergences are multiplied by, so that their mean is that of the geodesics."""
+    """The factor by which the mean of the divergences becomes that of the geodesics."""
     heads = labels if landmarks is None else labels[landmarks]
     long = mean_of_pairs(G, labels) if landmarks is None else mean_of_rows(G, heads, labels)
     sizes = (np.bincount(some[some >= 0], minlength=len(divergences)) for some in (heads, labels))
     wide = mean_between(divergences, *sizes)
     return long / wide if wide > 0 and long > 0 else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassEdges(Part):
+    """A new row enters the graph at its nearest nodes by the dissimilarity, expected over its classes."""
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    nodes: Annotated[np.ndarray, Array("g", dtype=np.int64, below="n")]
+    measure: Annotated[Any, OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"))]
+    k: Annotated[int, Whole(1)]
+
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> QueryEdges:
+        """The edges of new rows; the classes of their nearest nodes vote."""
+        k, index = min(self.k, len(self.nodes)), self._index
+        plain = Added(np.zeros((self.classes.n_classes,) * 2))
+
+        def vote(X: np.ndarray) -> np.ndarray:
+            return index.classes[index.nearest(X, k, plain, None, n_jobs)[0]]
+
+        return QueryEdges(*index.nearest(X, k, self.measure, self.classes.shares(X, n_jobs, vote), n_jobs))
+
+    @cached_property
+    def _index(self) -> ClassIndex:
+        data = self.classes.data
+        rows = np.empty((len(self.nodes), 0)) if data.X is None else data.X[self.nodes]
+        return ClassIndex(rows, data.labels[self.nodes], data.metric)
+
+    def _require_sound(self) -> None:
+        if (self.classes.data.labels[self.nodes] < 0).any():
+            raise StateError("nodes", "must be rows with a class")
+
+
+class ClassGraphMap(GeodesicMap):
+    """The out-of-sample map of supervised ISOMAP."""
+
+    edges: Annotated[ClassEdges, Sub(ClassEdges)]
+
+
+class SupervisedIsomap(Embedder):
+    """ISOMAP over a dissimilarity that counts classes.
+
+    ``"dis1"`` (ES-ISOMAP): ``sqrt(1 - exp(-d^2 / beta))`` within a class, ``exp(d^2 / 2 beta) - alpha``
+    between classes. ``"dis2"`` (WeightedIso): ``d / psi`` within, d between. ``"dis3"``: d within,
+    ``d + mu max d`` between. The k nearest by it make the graph, its values the lengths of the edges, and
+    shortest paths and classical scaling follow as in ISOMAP. Where classes lie apart the graph is in parts:
+    the shortest edges between them, in the data, join them.
+
+    Fitted rows are separated by construction, also by labels that were drawn at random. A new row has no
+    label: its dissimilarity to a fitted row is ``p within + (1 - p) between``, p the share of that row's
+    class among its k nearest fitted rows. So the map of new rows tells classes as k-NN on the data does.
+
+    Cost: ``O(n^2 (k + log n))`` time and ``4 n^2`` bytes, as ISOMAP, and a search in each class; with l
+    landmarks ``O(l n (k + log n))`` and ``8 l n`` bytes.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of each row by the dissimilarity, and the voters for a new one.
+    n_components : int
+        Dimension of the map.
+    dissimilarity : {"dis1", "dis2", "dis3", "divergence"}, Dis1, Dis2, Dis3 or ClassDivergence
+        As above, with ``Dis1(alpha, beta)``, ``Dis2(psi)``, ``Dis3(mu)`` for other numbers; the last adds
+        the divergence between classes to distances.
+    unlabelled : {"votes", "posterior", "neutral"}
+        What is guessed of the class of a new row: as above; by a Gaussian for each class; or nothing, as if
+        it had everybody's class.
+    metric : str or callable
+        Of d: any metric of scikit-learn, or ``"precomputed"``.
+    n_landmarks : int or Landmarks, optional
+        Work through this many rows, spread out by farthest-first choice, instead of all.
+    on_disconnected : {"bridge", "largest", "raise", "inflate"} or Inflate
+        What to do about a disconnected graph, as in ISOMAP.
+    random_state : int, RandomState or None
+        For random landmarks. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. None is all cores, or one inside a parallel worker. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    classes_ : array
+        What the classes are called.
+    eigenvalues_ : array of shape (n_components,)
+        Largest first; coordinates of a negative one are zero, with a warning.
+    residual_variance_ : float
+        ``1 - corr(G, D_Z)^2``, G the geodesics.
+    euclidean_defect_ : (float, float)
+        Bounds of the negative share of the spectrum, which no map can show.
+    landmarks_ : array or None
+        The rows that are landmarks, None for the exact method.
+    graph_ : NeighborGraph
+        Of the rows with a class; its weights are dissimilarities, and ``bridges`` what joins its parts.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Geng, Zhan and Zhou (2005). Vlachos and others (2002). Hajderanj (2022).
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from isentropic import SupervisedIsomap, datasets
+    >>> iris = datasets.load("builtin:iris", scaling="standard")
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # of a graph in parts: the classes
+    ...     isomap = SupervisedIsomap().fit(iris.X[::2], iris.y[::2])
+    >>> isomap.transform(iris.X[1::2]).shape  # without labels
+    (75, 2)
+    """
+
+    _learns_from_y = True
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    landmarks_: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    euclidean_defect_: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    residual_variance_: Annotated[float, Number()]
+    _map: Annotated[ClassGraphMap, Sub(ClassGraphMap)]
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        dissimilarity: Any = "dis1",
+        unlabelled: Unlabelled = "votes",
+        metric: RowMetric = "euclidean",
+        n_landmarks: Any = None,
+        on_disconnected: Annotated[Any, Policy()] = "bridge",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.dissimilarity = dissimilarity
+        self.unlabelled = unlabelled
+        self.metric = metric
+        self.n_landmarks = n_landmarks
+        self.on_disconnected = on_disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Nearest rows by the dissimilarity, their graph, geodesics, classical scaling."""
+        checked_dissimilarity(self.dissimilarity)
+        data, policy, n_jobs = labelled_training_data(self, X, y), self.on_disconnected, self.n_jobs
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
+        rows, metric, table = data.labelled, self.metric, data.table
+        if len(rows) < data.n:
+            table = np.ascontiguousarray(table[np.ix_(rows, rows)] if data.precomputed else table[rows])
+        labels = data.labels[rows]
+        k = clipped_neighbors(self.n_neighbors, len(rows) - 1)
+        measure = dissimilarity_of(self.dissimilarity, table, labels, metric=metric, n_jobs=n_jobs)
+        graph = class_graph(table, labels, measure, k, metric=metric, on_disconnected=policy, n_jobs=n_jobs)
+        nodes, graph = embedded_component(graph, policy, rows)
+        found = scaled_geodesics(data, nodes, graph, self.n_landmarks, self.n_components, policy,
+                                 random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+        classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, k, n_jobs, guess=False)
+        edges = ClassEdges(classes, nodes, measure, k)
+        Z, paths, results = geodesic_results(ClassGraphMap, data, nodes, edges, found, n_jobs)
+        return self._set_fit(Z, paths, **results)

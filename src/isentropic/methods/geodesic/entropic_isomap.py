@@ -88,7 +88,7 @@ class PatchGeodesicMap(GeodesicMap):
 
 
 class EntropicIsomap(Embedder):
-    """ISOMAP whose edges measure how the data spread around two rows, not how far apart they are.
+    """ISOMAP whose edges are divergences between the Gaussians around two rows.
 
     The patch of a row is the row with its k neighbours, and a Gaussian ``N(mu_i, S_i)`` describes it. An
     edge of the neighbour graph weighs the divergence between the Gaussians of its ends, by default
@@ -129,7 +129,7 @@ class EntropicIsomap(Embedder):
     n_landmarks : int or Landmarks, optional
         Work through this many rows, spread out by farthest-first choice, instead of all.
     on_disconnected : {"bridge", "largest", "raise", "inflate"} or Inflate
-        What to do about a graph in parts, as in ISOMAP. Bridges weigh the divergence between their ends.
+        What to do about a disconnected graph, as in ISOMAP. Bridges weigh the divergence between their ends.
     random_state : int, RandomState or None
         For random landmarks and approximate neighbours. None is a fixed seed: two runs agree.
     n_jobs : int, optional
@@ -246,7 +246,7 @@ class EntropicIsomap(Embedder):
                        products=products)  # fmt: skip
 
     def _selection(self, data: TrainingData, found: Neighbors, tried: list[int]) -> Selection:
-        """The area under R_NX of the map of every size; lists and products of rows serve them all."""
+        """Choose the size by the area under R_NX; lists and products of rows are shared."""
         products = RowProducts(data.X)
 
         def mapped(X: np.ndarray, n_neighbors: int) -> np.ndarray:

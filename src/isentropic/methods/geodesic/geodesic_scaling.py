@@ -1,4 +1,4 @@
-"""Classical scaling of geodesics, exact or through landmarks: what the methods of this family share."""
+"""Classical scaling of geodesics, exact or through landmarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._core.arguments import Parameter
 from ..._core.values import Inflate, Landmarks, NeighborGraph
 from ...distances import Metric
 from ...embedding.input_rows import checked_landmarks
-from ...embedding.landmarks import chosen_landmarks, scaled_by_landmarks
+from ...embedding.landmarks import choose_landmarks, landmark_scaling
 from ...embedding.maps.geodesic import GeodesicMap
 from ...embedding.training_data import TrainingData
 from ...geodesics import all_pairs, from_rows
@@ -33,7 +33,7 @@ Blend = Callable[[np.ndarray, np.ndarray | None], Any]
 
 
 class Policy(Parameter):
-    """What to do about a graph in parts."""
+    """What to do about a disconnected graph."""
 
     def _accepted(self, name: str, value: Any) -> Any:
         checked_policy(value)
@@ -54,7 +54,7 @@ class ScaledPaths:
     lengths: Any = None  # what changes the lengths of the paths of new rows
 
 
-def is_in_parts(graph: NeighborGraph) -> bool:
+def is_disconnected(graph: NeighborGraph) -> bool:
     """Whether the graph was not connected, and no edges were added."""
     return graph.n_components > 1 and len(graph.bridges) == 0
 
@@ -67,7 +67,7 @@ def embedded_component(
     ``rows`` are those of the graph, where these are not all.
     """
     nodes = np.arange(graph.n_rows) if rows is None else rows
-    if is_in_parts(graph) and policy == "largest":
+    if is_disconnected(graph) and policy == "largest":
         largest = np.flatnonzero(graph.components == 0)
         return nodes[largest], subgraph(graph, largest)
     return nodes, graph
@@ -186,19 +186,19 @@ def landmark_map(
 
     ``paths`` gives the geodesics from landmarks to all rows, where they need not be searched for.
     """
-    chosen = chosen_landmarks(rows, landmarks.n, landmarks.rule, metric=metric, random_state=random_state,
+    chosen = choose_landmarks(rows, landmarks.n, landmarks.rule, metric=metric, random_state=random_state,
                               n_jobs=n_jobs)  # fmt: skip
     G = from_rows(graph, chosen, n_jobs=n_jobs) if paths is None else paths(chosen)
     unreachable = _inflated(G, graph, policy)
     plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
     lengths = None if blend is None else blend(G, chosen)
     scaled = positive_scaling if positive else classical_scaling
-    scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, scaled, n_jobs=n_jobs)
+    scaling, Z, variance = landmark_scaling(G, chosen, n_components, scaled, n_jobs=n_jobs)
     return ScaledPaths(graph, scaling, unreachable, Z, variance, chosen, plain, lengths)
 
 
 def _inflated(G: np.ndarray, graph: NeighborGraph, policy: Any) -> float:
-    """Missing paths become a multiple of the longest one (they exist under that policy only)."""
+    """Replace missing paths by a multiple of the longest one."""
     policy = Inflate() if policy == "inflate" else policy
     if not isinstance(policy, Inflate) or graph.n_components == 1:
         return np.inf

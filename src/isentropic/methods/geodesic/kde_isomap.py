@@ -143,7 +143,7 @@ class KDEIsomap(Embedder):
     n_landmarks : int or Landmarks, optional
         Work through this many rows, spread out by farthest-first choice, instead of all.
     on_disconnected : {"bridge", "largest", "raise", "inflate"} or Inflate
-        What to do about a graph in parts, as in ISOMAP. The published programs use ``"inflate"``.
+        What to do about a disconnected graph, as in ISOMAP. The published programs use ``"inflate"``.
     random_state : int, RandomState or None
         For random landmarks. None is a fixed seed: two runs agree.
     n_jobs : int, optional
@@ -247,7 +247,7 @@ def _densities(
 
 
 def with_own_rows(indptr: np.ndarray, indices: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lists with the row that each belongs to put first: its patch."""
+    """Patches: each row before its neighbours."""
     starts = indptr + np.arange(len(indptr))
     members = np.empty(starts[-1], np.int64)
     is_own = np.zeros(len(members), bool)

@@ -1,4 +1,4 @@
-"""ISOMAP over growing neighbourhoods: which k, and where the first short circuit comes."""
+"""ISOMAP over neighbourhood sizes: which k, and the first short circuit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ...quality.ranks.rank_sums import rank_sums
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """The map of one size of the neighbourhood, and what it was made of."""
+    """The map of one neighbourhood size, with its graph and geodesics."""
 
     value: Knn | Radius
     graph: NeighborGraph
@@ -55,7 +55,7 @@ class PathStep:
 def path_steps(
     X: np.ndarray, values: list[Any], n_components: int, *, random_state: Any = None, **options: Any
 ) -> Iterator[PathStep]:
-    """The maps of growing neighbourhoods, one after the other; ``options`` are those of a graph.
+    """Maps of growing neighbourhoods; ``options`` are those of a graph.
 
     Each is that of ISOMAP up to rounding. Neighbours are searched once, for the largest; the eigenvectors of
     one map start the iteration for the next; the order of the rows in which shortest paths are searched is
@@ -73,7 +73,7 @@ def path_steps(
 def maps_of_values(
     X: Any, given: list[Any], n_components: int, **options: Any
 ) -> Iterator[tuple[int, np.ndarray]] | None:
-    """The map of each of the given sizes, with its place among them, the smallest size first.
+    """The map of each size with its position among them, the smallest size first.
 
     None where lists would not be those of a fit: searched approximately, or longer than there are rows.
     """
@@ -142,7 +142,7 @@ _NEAR_LEAST = 1.1  # times the least residual variance
 class Path:
     """Maps of the same rows over growing neighbourhoods; arrays have one entry for each of ``neighbors``.
 
-    Entries that compare a value with the one before are NaN for the first.
+    QueryEdges that compare a value with the one before are NaN for the first.
     """
 
     neighbors: tuple[int | Radius, ...]  # growing
@@ -240,7 +240,7 @@ def isomap_path(
     metric : str or callable
         As of :class:`~isentropic.Isomap`.
     on_disconnected : {"bridge", "raise"}
-        What to do about a graph in parts: join them by their shortest edges, or refuse.
+        What to do about a disconnected graph: join them by their shortest edges, or refuse.
     random_state : int, RandomState or None
         Of approximate neighbours, and of the 500 rows from which ``rnx_auc`` is estimated if there are more.
     n_jobs : int, optional

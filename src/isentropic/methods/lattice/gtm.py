@@ -14,12 +14,11 @@ from ..._core.specs import Array, Double, Number, Whole
 from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
-from ...embedding.maps.lattice import LatticeMap
+from ...embedding.maps.lattice import LatticeMap, lattice_coordinates, principal_sheet
 from ...embedding.training_data import NJobs, Tolerance, training_data
 from ...kernels._jit import threads
 from ...kernels.networks import responsibilities
 from ...linalg.centering import CentredRows
-from .nodes import lattice_places, principal_sheet
 
 _BASIS = 4  # Gaussians along a side of the basis
 _WIDTH = 2.0  # of a Gaussian, in steps of the basis
@@ -154,7 +153,7 @@ def _has_settled(history: list[float], tol: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What an E step leaves of the shares R of all rows."""
+    """Sums of the responsibilities R over all rows after an E step."""
 
     counts: np.ndarray  # (r,): R 1
     sums: np.ndarray  # (r, m): R X
@@ -170,24 +169,24 @@ class _Sheet:
     n_varying: int  # these features: constant ones say nothing of the variance
     places: np.ndarray  # (r, d)
     basis: np.ndarray  # (r, p): Gaussians, the place itself, and 1
-    slopes: np.ndarray  # (r, d, p)
+    jacobians: np.ndarray  # (r, d, p)
 
     @classmethod
     def of(cls, rows: CentredRows, side: int, d: int) -> _Sheet:
         variances = (rows.rows**2).mean(axis=0)
         varying = max(int(np.count_nonzero(variances)), 1)
         scale = float(np.sqrt(variances.sum() / varying)) or 1.0
-        places = lattice_places((side,) * d) * (2 / (side - 1))
+        places = lattice_coordinates((side,) * d) * (2 / (side - 1))
         step = 2 / (_BASIS - 1)
-        centres = lattice_places((_BASIS,) * d) * step
+        centres = lattice_coordinates((_BASIS,) * d) * step
         away = places[:, None] - centres[None]
         gaussians = np.exp(-(away**2).sum(axis=2) / (2 * (_WIDTH * step) ** 2))
         basis = np.concatenate([gaussians, places, np.ones((len(places), 1))], axis=1)
-        slopes = -away.transpose(0, 2, 1) * gaussians[:, None] / (_WIDTH * step) ** 2
+        jacobians = -away.transpose(0, 2, 1) * gaussians[:, None] / (_WIDTH * step) ** 2
         straight = np.broadcast_to(np.eye(d), (len(places), d, d))
         flat = np.zeros((len(places), d, 1))
         return cls(np.ascontiguousarray(rows.rows / scale), scale, varying, places, basis,
-                   np.concatenate([slopes, straight, flat], axis=2))  # fmt: skip
+                   np.concatenate([jacobians, straight, flat], axis=2))  # fmt: skip
 
     def start(self, rows: CentredRows) -> tuple[np.ndarray, float]:
         """Weights that fit the principal plane, and the precision of what is off it."""
@@ -205,7 +204,7 @@ class _Sheet:
         return _PENALTY / 2 * float((weights[:-1] ** 2).sum())  # the constant is free
 
     def expectation(self, weights: np.ndarray, precision: float, n_jobs: int | None) -> _Step:
-        """The E step, by blocks of rows; none of the shares is kept."""
+        """The E step, by blocks of rows."""
         n, centres = len(self.rows), self.basis @ weights
         norms = (centres**2).sum(axis=1)
         counts, sums, total = np.zeros(len(centres)), np.zeros(centres.shape), 0.0
@@ -239,5 +238,5 @@ class _Sheet:
 
     def magnification(self, weights: np.ndarray) -> np.ndarray:
         """``sqrt(det J'J)`` at every node, in units."""
-        J = self.slopes @ weights
+        J = self.jacobians @ weights
         return np.sqrt(np.maximum(np.linalg.det(J @ J.transpose(0, 2, 1)), 0.0))

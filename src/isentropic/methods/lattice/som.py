@@ -13,19 +13,19 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
-from ...embedding.maps.lattice import LatticeMap
-from ...embedding.training_data import NJobs, training_data
-from ...linalg.centering import CentredRows
-from ...neighbors import RowIndex
-from .nodes import (
+from ...embedding.maps.lattice import (
     KINDS,
+    LatticeMap,
     adjacent_nodes,
     checked_lattice,
     checked_sides,
+    lattice_coordinates,
     lattice_distances,
-    lattice_places,
     principal_sheet,
 )
+from ...embedding.training_data import NJobs, training_data
+from ...linalg.centering import CentredRows
+from ...neighbors import RowIndex
 
 _LAST_WIDTH = 1 / 3  # of the neighbourhood, in steps of the lattice
 
@@ -127,7 +127,7 @@ class SOM(Embedder):
         sides = checked_sides(self.shape, d, rows)
         n_nodes = int(np.prod([float(side) for side in sides]))
         require_memory(48 * n_nodes**2, f"A lattice of {n_nodes:,} nodes", "Take a smaller shape.")
-        places = lattice_places(sides, self.lattice)
+        places = lattice_coordinates(sides, self.lattice)
         widths = np.geomspace(max(max(sides) / 2, 1.0), _LAST_WIDTH, int(self.max_iter))
         nodes, adjacent = _organised(rows, places, widths), adjacent_nodes(places, self.lattice)
         distances, kept = _errors(rows.rows, nodes, adjacent, n_jobs)

@@ -16,7 +16,7 @@ from ...affinities import InnerProduct
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_landmarks
-from ...embedding.landmarks import chosen_landmarks
+from ...embedding.landmarks import choose_landmarks
 from ...embedding.maps.nystrom import KernelMap
 from ...embedding.training_data import NComponents, NJobs, TrainingData, training_data
 from ...kernels._jit import threads
@@ -28,7 +28,7 @@ _LEAST = 1e-10  # of the largest of the kernels between landmarks: below, their 
 
 
 class KernelPCA(Embedder):
-    """PCA in the space that a kernel is the inner product of.
+    """PCA in the feature space of a kernel.
 
     The leading eigenvectors v of ``H K H``, K the kernel between all rows and H = I - 11'/n, each times the
     root of its eigenvalue. A new row is placed by its centred kernels to the fitted ones (Nyström):
@@ -121,7 +121,7 @@ class KernelPCA(Embedder):
         else:
             must_be = "None where kernels are given, which are there already"
             require(self.kernel != "precomputed", "n_landmarks", must_be, self.n_landmarks)
-            chosen = chosen_landmarks(data.table, landmarks.n, landmarks.rule, random_state=self.random_state,
+            chosen = choose_landmarks(data.table, landmarks.n, landmarks.rule, random_state=self.random_state,
                                       n_jobs=n_jobs)  # fmt: skip
             with one_blas_thread():  # several take the cores from the kernels
                 values, new_rows, Z = axes_by_landmarks(data, product, chosen, d, n_jobs)
@@ -143,7 +143,7 @@ def axes_of_all(
     if given:
         _require_kernel(K)
     found, vectors = top_eigenpairs(_centred_times(K), n, min(d, n))
-    values, positive = _told_positive(found, d)
+    values, positive = _positive_eigenvalues(found, d)
     projection = np.zeros((n, d))
     projection[:, positive] = vectors[:, positive[: vectors.shape[1]]] / np.sqrt(values[positive])
     projection -= projection.mean(axis=0)
@@ -174,7 +174,7 @@ def axes_by_landmarks(
     mean = sums / n @ features
     found, vectors = np.linalg.eigh(products - n * np.outer(mean, mean))
     found, vectors = found[::-1][:d], vectors[:, ::-1][:, :d]
-    values, positive = _told_positive(found, d)
+    values, positive = _positive_eigenvalues(found, d)
     projection = np.zeros((count, d))
     projection[:, positive] = features @ vectors[:, positive[: len(found)]]
     kept = TrainingData(n, None, data.metric)
@@ -194,8 +194,8 @@ def _centred_times(K: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return times
 
 
-def _told_positive(found: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """As many eigenvalues as coordinates, and which are positive; with a warning of others."""
+def _positive_eigenvalues(found: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """As many eigenvalues as coordinates, and which are positive; warns of the others."""
     values = np.concatenate([found, np.zeros(d - len(found))])
     rounding = _ZERO * float(np.abs(values).max())
     positive = values > rounding

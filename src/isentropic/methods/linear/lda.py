@@ -12,13 +12,13 @@ from ..._core.errors import is_real, require
 from ..._core.specs import Array, Number
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
-from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.maps.linear import LinearMap, padded_directions, require_features
 from ...embedding.training_data import NComponents, NJobs, fully_labelled_training_data
 from ...linalg.centering import RANK, CentredRows
 
 
 class LDA(SupportsInverse, Embedder):
-    """Directions along which classes lie apart, measured by the spread within them (Fisher, Rao).
+    """Linear discriminant analysis: directions that separate classes, relative to the spread within them.
 
     The leading solutions of ``S_b a = lambda S_w a``, S_b the covariance of the class means and S_w that
     within classes, pooled; there are one less than classes. The coordinates have the variance 1 within
@@ -88,7 +88,9 @@ class LDA(SupportsInverse, Embedder):
         require(count > 1, "y", "at least two classes", count, "PCA needs none.")
         centred = CentredRows.of(data.table)
         found = discriminants(centred, data.labels, shrinkage)
-        directions = padded(found.directions, d, f"{count} classes lie in {len(found.directions)} dimensions")
+        directions = padded_directions(
+            found.directions, d, f"{count} classes lie in {len(found.directions)} dimensions"
+        )
         shares = found.variances[:d] / (found.variances.sum() or 1.0)
         new_rows = LinearMap.along(data, centred.mean, directions / centred.unit)
         return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
@@ -98,7 +100,7 @@ class LDA(SupportsInverse, Embedder):
 
 
 def _checked_shrinkage(shrinkage: Any) -> float | None:
-    """A given share; None for ``"auto"``."""
+    """The shrinkage; None for ``"auto"``."""
     is_auto = isinstance(shrinkage, str) and shrinkage == "auto"
     in_range = is_auto or (is_real(shrinkage) and 0 <= shrinkage <= 1)
     require(in_range, "shrinkage", "'auto' or a number from 0 to 1", shrinkage)

@@ -13,7 +13,7 @@ from ..._core.errors import require, require_count
 from ..._core.specs import Array, Each
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
-from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.maps.linear import LinearMap, padded_directions, require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg.centering import RANK, CentredRows
 
@@ -109,7 +109,7 @@ class MultilinearPCA(SupportsInverse, Embedder):
         axes = axes[: min(d, int(np.count_nonzero(values > RANK * values[0])))]
         sizes = [factor.shape[1] for factor in factors]
         found = _applied(axes.reshape(len(axes), *sizes), list(factors)).reshape(len(axes), m)
-        components = padded(found, d, f"The arrays have a rank of {len(axes)}")
+        components = padded_directions(found, d, f"The arrays have a rank of {len(axes)}")
         new_rows = LinearMap.along(data, centred.mean, components)
         return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
                              components_=new_rows.components, mean_=new_rows.mean,

@@ -15,13 +15,13 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...distances import rows_per_block
 from ...embedding.embedder import Embedder, SupportsInverse
-from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.maps.linear import LinearMap, padded_directions, require_features
 from ...embedding.training_data import NComponents, NJobs, fully_labelled_training_data
 from ...linalg.centering import CentredRows
 
 
 class NCA(SupportsInverse, Embedder):
-    """A metric learnt from classes: the linear map in which a row's neighbours have its class.
+    """Neighbourhood components analysis: learn a linear map in which neighbours have the same class.
 
     ``max sum_i sum_j p_ij [y_i = y_j]``, p_ij proportional to ``exp(-|C x_i - C x_j|^2)``: the expected
     number of rows that a neighbour drawn at random classifies rightly. Distances in the map are the learnt
@@ -91,7 +91,7 @@ class NCA(SupportsInverse, Embedder):
         require_memory(32 * n * n, f"All pairs of {n:,} rows", "Take LDA, or a sample.")
         centred = CentredRows.of(data.table)
         axes = centred.axes()[1]
-        start = padded(axes, d, f"X has a rank of {len(axes)}")
+        start = padded_directions(axes, d, f"X has a rank of {len(axes)}")
         unit = np.sqrt((centred.rows**2).mean()) or 1.0  # in which the variance of a feature is 1 on average
         rounds = row_blocks(self.max_iter, "descent steps", size=1)
         next(rounds)

@@ -12,7 +12,7 @@ from ..._core.errors import IsentropicWarning, warn
 from ..._core.specs import Array
 from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
-from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.maps.linear import LinearMap, padded_directions, require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import fixed_signs
 from ...linalg.centering import RANK, CentredRows, short_products
@@ -103,7 +103,7 @@ class RobustPCA(SupportsInverse, Embedder):
             low, _ = low_rank_and_sparse(centred.rows)
             centre = low.mean(axis=0)
             found = _axes(low - centre)[1]
-        components = padded(found, d, f"What the directions lie in has a rank of {len(found)}")
+        components = padded_directions(found, d, f"What the directions lie in has a rank of {len(found)}")
         new_rows = LinearMap.along(data, centred.mean + centred.unit * centre, components)
         return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
                              components_=new_rows.components, mean_=new_rows.mean,

@@ -12,12 +12,18 @@ from ...embedding.embedder import Embedder
 from ...embedding.maps.linear import require_features
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import sum_of_blocks
-from .neighborhoods import OnDisconnected, bottom_coordinates, find_neighborhoods
-from .tangents import TangentMap, require_patch_size, tangent_blocks
+from .neighborhoods import (
+    OnDisconnected,
+    TangentMap,
+    bottom_coordinates,
+    find_neighborhoods,
+    require_patch_size,
+    tangent_blocks,
+)
 
 
 class LTSA(Embedder):
-    """Coordinates that are, in the patch of every row, an affine function of its tangent coordinates.
+    """LTSA: coordinates that are, in the patch of every row, affine in its tangent coordinates.
 
     A patch is a row and its k neighbours; U are the d leading left singular vectors of the patch around its
     mean. The map consists of the bottom eigenvectors of the sum of ``I - 11'/(k + 1) - UU'`` over all
@@ -33,9 +39,10 @@ class LTSA(Embedder):
     n_components : int
         Dimension of the map, at most the number of features.
     on_disconnected : {"bridge", "separate", "largest", "raise"}
-        What to do about a graph in parts: join them by their shortest edges, whose ends become neighbours of
-        each other; map each by itself, side by side, as dense as the largest, whose eigenvalues are told; fit
-        the largest and place the others as new rows (all with a warning); or refuse.
+        What to do about a disconnected graph: join its components by their shortest edges, whose ends become
+        neighbours of each other; map each component separately and pack the maps, all as dense as the
+        largest, whose eigenvalues are reported; fit the largest and map the other rows as new ones (all with
+        a warning); or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -48,8 +55,8 @@ class LTSA(Embedder):
         ``1 - a / b``, a the largest of these eigenvalues and b the next: below 0.001, a change of one row may
         turn the map.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins: along these, nine
-        of ten neighbours are nearly at one place. A warning tells of them.
+        Coordinates that only separate groups of rows that the graph hardly connects: along these, nine of ten
+        neighbours have nearly the same coordinate. A warning reports them.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.

@@ -1,8 +1,10 @@
-"""MVU: maximum variance unfolding (semidefinite embedding), without a solver of semidefinite programs."""
+"""MVU: maximum variance unfolding."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,14 +20,13 @@ from ..._core.state import Sub
 from ..._core.values import NeighborGraph
 from ...distances import Distinct, distinct_rows
 from ...embedding.embedder import Embedder
-from ...embedding.initialization import rough_scaling
-from ...embedding.landmarks import chosen_landmarks
+from ...embedding.initialization import initial_scaling
+from ...embedding.landmarks import choose_landmarks
 from ...embedding.maps.barycentric import BarycentricMap
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...geodesics import all_pairs, from_rows
 from ...linalg import fixed_signs
 from ...linalg.eigen import count_still_coordinates, eigengap
-from ...objectives import Unfolding
 from ...optim import ConstrainedMinimum, augmented_lagrangian
 from .neighborhoods import (
     Connected,
@@ -36,6 +37,73 @@ from .neighborhoods import (
     reconstruction_weights,
     require_neighbors,
 )
+
+
+@dataclass(frozen=True)
+class Unfolding:
+    """``max sum |z_i|^2 / n`` where ``|z_i - z_j|^2`` is, or is at most, the squared length of each pair.
+
+    The semidefinite program of MVU with ``K = Z Z'``, Z of few columns (Burer and Monteiro), or with
+    ``Z = basis Y`` for coordinates Y of landmarks. ``O(e r)`` time a value for e pairs, ``O(n l r)`` more for
+    a basis.
+
+    >>> import numpy as np
+    >>> line = Unfolding(3, np.array([[0, 1], [1, 2]]), np.array([1.0, 4.0]))
+    >>> line.excess(np.array([[0.0], [1.0], [2.0]])).tolist()
+    [0.0, -3.0]
+    """
+
+    n: int
+    pairs: np.ndarray  # (e, 2), no pair twice
+    squared: np.ndarray  # (e,)
+    at_most: bool = False
+    basis: np.ndarray | None = None  # (n, l)
+
+    @cached_property
+    def _incidence(self) -> tuple[csr_array, csr_array]:
+        """Differences of rows over the pairs, and the sums that are its transpose."""
+        count = len(self.pairs)
+        signs = np.tile([1.0, -1.0], count)
+        ends = np.arange(0, 2 * count + 1, 2)
+        differences = csr_array((signs, self.pairs.ravel(), ends), shape=(count, self.n))
+        return differences, csr_array(differences.T)
+
+    def rows(self, Y: np.ndarray) -> np.ndarray:
+        """Coordinates of all rows, centred."""
+        Z = Y if self.basis is None else self.basis @ Y
+        return Z - Z.mean(axis=0)
+
+    def excess(self, Y: np.ndarray) -> np.ndarray:
+        """Excess of the squared length of each pair over its own."""
+        gaps = self._incidence[0] @ self.rows(Y)
+        return (gaps**2).sum(axis=1) - self.squared
+
+    def variance(self, Y: np.ndarray) -> float:
+        """The variance, which is maximised."""
+        return float((self.rows(Y) ** 2).sum()) / self.n
+
+    def moved(self, multipliers: np.ndarray, penalty: float, excess: np.ndarray) -> np.ndarray:
+        """The multipliers after a step of the method of multipliers."""
+        found = multipliers + penalty * excess
+        return np.maximum(found, 0.0) if self.at_most else found
+
+    def lagrangian(
+        self, multipliers: np.ndarray, penalty: float
+    ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+        """Augmented: ``-variance + (|moved multipliers|^2 - |multipliers|^2) / (2 n penalty)``."""
+        differences, sums = self._incidence
+        known = float(multipliers @ multipliers)
+
+        def value(Y: np.ndarray) -> tuple[float, np.ndarray]:
+            Z = self.rows(Y)
+            gaps = differences @ Z
+            forces = self.moved(multipliers, penalty, (gaps**2).sum(axis=1) - self.squared)
+            cost = (float(forces @ forces) - known) / (2 * penalty) - float((Z**2).sum())
+            gradient = (2 / self.n) * (sums @ (forces[:, None] * gaps) - Z)
+            return cost / self.n, gradient if self.basis is None else self.basis.T @ gradient
+
+        return value
+
 
 # ---- What maximum variance unfolding holds fixed, where it starts, and all rows as sums of landmarks ----
 
@@ -55,7 +123,7 @@ def patch_pairs(lists: Neighborhoods) -> np.ndarray:
 
 
 def pair_graph(n: int, pairs: np.ndarray, lengths: np.ndarray) -> NeighborGraph:
-    """The pairs as a graph, which joins all rows, by their lengths."""
+    """The connected graph of the pairs, weighted by their lengths."""
     row, column = np.concatenate([pairs, pairs[:, ::-1]]).T
     order = np.lexsort((column, row))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
@@ -66,13 +134,13 @@ def pair_graph(n: int, pairs: np.ndarray, lengths: np.ndarray) -> NeighborGraph:
 def scaled_paths(
     graph: NeighborGraph, rank: int, landmarks: np.ndarray | None, n_jobs: int | None
 ) -> np.ndarray:
-    """Where the unfolding starts: classical scaling of the shortest paths (ISOMAP), of landmarks if given."""
+    """Initialize the unfolding by ISOMAP, of landmarks if there are any."""
     if landmarks is None:
         count, paths = graph.n_rows, all_pairs(graph, n_jobs=n_jobs)
     else:
         count = len(landmarks)
         paths = squareform(from_rows(graph, landmarks, n_jobs=n_jobs)[:, landmarks], checks=False)
-    return rough_scaling(paths, count, rank, n_jobs).embedding
+    return initial_scaling(paths, count, rank, n_jobs).embedding
 
 
 def landmark_basis(W: csr_array, landmarks: np.ndarray) -> np.ndarray:
@@ -102,7 +170,7 @@ _NOTHING = 1e-14  # of the variance: a coordinate that rounding alone fills
 
 
 class MVU(Embedder):
-    """Pulls all rows apart as far as the distances within each neighbourhood allow: a rigid sheet unrolls.
+    """Maximum variance unfolding: pull rows apart while the distances within neighbourhoods are preserved.
 
     Maximises ``sum_i |z_i|^2`` with ``|z_i - z_j|^2 = |x_i - x_j|^2`` for rows that are neighbours or have a
     common neighbour: a semidefinite program in ``K = Z Z'``. Z has a few columns more than the map (Burer and
@@ -132,7 +200,7 @@ class MVU(Embedder):
     max_iter : int
         Steps of L-BFGS in all. Without ``tol`` met by then, a warning says what is violated.
     on_disconnected : {"bridge", "largest", "raise"}
-        What to do about a graph in parts, which nothing would hold together: join them by their shortest
+        What to do about a disconnected graph, which nothing would hold together: join them by their shortest
         edges; fit the largest and place the others as new rows (both with a warning); or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
@@ -151,7 +219,7 @@ class MVU(Embedder):
         Largest difference of a squared distance that is kept, as a share of their mean.
     n_iter_ : int
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins.
+        Coordinates that only separate groups of rows that the graph hardly connects.
     landmarks_ : array or None
     n_features_in_ : int
     feature_names_in_ : array
@@ -263,7 +331,7 @@ def landmark_sums(
         count = None if n <= _ALL_UP_TO else _LANDMARKS
     if count is None or count >= n:
         return None, None
-    landmarks = chosen_landmarks(X[lists.fitted], count, n_jobs=n_jobs)
+    landmarks = choose_landmarks(X[lists.fitted], count, n_jobs=n_jobs)
     return landmarks, landmark_basis(reconstruction_weights(X, lists, regularization), landmarks)
 
 

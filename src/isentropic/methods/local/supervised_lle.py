@@ -11,10 +11,10 @@ from ..._core.arguments import Choice, Switch
 from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...dissimilarities import ClassIndex
-from ...embedding.class_divergences import dissimilarity_of
+from ...embedding.class_model import dissimilarity_of
+from ...embedding.components import POLICIES, component_eigenvectors, warn_of_point_components
 from ...embedding.embedder import Embedder
 from ...embedding.maps.barycentric import BarycentricMap
-from ...embedding.packed_components import POLICIES, eigenvectors_of_parts, warn_of_points
 from ...embedding.training_data import NComponents, NJobs, labelled_training_data
 from ...linalg.eigen import eigengap, padded
 from ...neighbors import clipped_neighbors, component_labels, directed_lists, joined_graph, union
@@ -29,7 +29,7 @@ from .neighborhoods import (
 
 
 class SupervisedLLE(Embedder):
-    """LLE in which the neighbours of a row are the nearest by a dissimilarity that counts classes.
+    """LLE that prefers neighbours of the same class, by a dissimilarity that counts classes.
 
     ``"dis3"`` (SLLE): ``d + mu max d`` between classes; ``Dis3(1.0)`` is 1-SLLE. ``"dis1"`` is enhanced SLLE,
     and ``"divergence"`` (stochastic SLLE) adds ``alpha s DE``, DE the divergence between the Gaussians of two
@@ -59,8 +59,8 @@ class SupervisedLLE(Embedder):
     convex : bool
         Negative weights of new rows become 0, so that none is placed outside its neighbours.
     on_disconnected : {"bridge", "points", "largest", "raise"}
-        What to do about a graph in parts: join them by their shortest edges in the data; leave them, each a
-        point in the layout of their means; fit the largest and place the others as new rows; or refuse.
+        What to do about a disconnected graph: join them by their shortest edges in the data; leave them, each
+        a point in the layout of their means; fit the largest and place the others as new rows; or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -74,7 +74,7 @@ class SupervisedLLE(Embedder):
     eigengap_ : float
         ``1 - a / b``, a the largest of these eigenvalues and b the next.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins. A warning tells of them.
+        Coordinates that only separate groups of rows that the graph hardly connects. A warning reports them.
     crossing_ : float
         Share of neighbours that are of another class: 0 means that the graph is in classes.
     n_features_in_ : int
@@ -148,7 +148,7 @@ class SupervisedLLE(Embedder):
 def joined_lists(
     X: np.ndarray, rows: np.ndarray, near: np.ndarray, lengths: np.ndarray, policy: str, n_jobs: int | None
 ) -> tuple[Neighborhoods, np.ndarray]:
-    """Lists of the ``rows`` with a class, ``X``, joined as the policy says, and the part that each is in."""
+    """Neighbor lists of the ``rows`` with a class, ``X``, joined as the policy says, and their components."""
     directed = directed_lists(near, lengths)
     if policy == "points":
         indptr, indices, _ = union(directed, average=False, n_jobs=n_jobs)
@@ -164,11 +164,11 @@ def joined_lists(
 def coordinates_of_points(
     operator: csr_array, X: np.ndarray, parts: np.ndarray, n_components: int
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Each part is a point, as the equations have it, in the layout of the parts' means; and figures."""
+    """Coordinates constant on each component, laid out as the means of the components; and results."""
     n = len(X)
     count = min(n_components, n - 1)
-    values, vectors = eigenvectors_of_parts(operator, X, parts, count)
-    warn_of_points(int(parts.max()) + 1, n_components)
+    values, vectors = component_eigenvectors(operator, X, parts, count)
+    warn_of_point_components(int(parts.max()) + 1, n_components)
     return np.sqrt(n) * vectors, {
         "eigenvalues_": padded(values[:count], n_components),
         "eigengap_": eigengap(values, count),

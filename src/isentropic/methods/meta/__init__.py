@@ -8,6 +8,6 @@ _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional p
 
 METHODS = (
     Method("parametric", "isentropic.methods.meta.parametric_embedding:ParametricEmbedding",
-           "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
+           "A network that mimics the map of another method.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rows appended to a fitted map: exactly where the method can, else placed, then refined."""
+"""Append rows to a fitted map: exactly if the method can, else by mapping and refining them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._core.arguments import as_numbers
 from ..._core.errors import InvalidInputError, require, require_count
 from ..._core.state import is_fitted
 from ...distances import is_gower
-from ...embedding.embedder import whole_change
+from ...embedding.embedder import atomic_change
 from ...embedding.initialization import WarmStart
 from ...embedding.input_rows import metric_of_rows, require_dense_rows
 from ...embedding.training_data import training_metric, training_rows
@@ -38,12 +38,12 @@ class Appended:
 
 
 def grows(kind: type) -> bool:
-    """Whether a class of estimators takes more rows, exactly or by going on from a map."""
+    """Whether a class of estimators can take more rows, exactly or by continuing from a map."""
     return hasattr(kind, "partial_fit") or getattr(kind, "_refines", False)
 
 
 def can_append(model: Any) -> bool:
-    """Whether rows can be appended to a fitted map: not to one of given distances, or of classes."""
+    """Whether rows can be appended: not to a map of precomputed distances or of classes."""
     if not grows(type(model)) or "classes_" in vars(model):
         return False
     return hasattr(model, "partial_fit") or training_rows(model) is not None
@@ -99,7 +99,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
     began, before = time.perf_counter(), model.embedding_.copy()
     kind: Literal["exact", "refined", "placed"] = "refined" if refine else "placed"
     n = len(before)
-    with whole_change(model) as grown:
+    with atomic_change(model) as grown:
         if hasattr(grown, "partial_fit"):
             grown.partial_fit(X, align_to_previous=True)
             kind, steps = "exact", 0
@@ -111,7 +111,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
 
 
 def _refined(model: Any, X: Any, steps: int) -> None:
-    """Place the new rows, and let all go on from there."""
+    """Map the new rows, then refine all."""
     known = training_rows(model)
     names = _names_of_all(model, X)
     Z = np.concatenate([model.embedding_, np.asarray(model.transform(X), float)])

@@ -1,4 +1,4 @@
-"""A network that mimics any embedder, so that new rows need nothing of the old ones."""
+"""A network that mimics any embedder: new rows need no training rows."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ from ...embedding.input_rows import checked_rows
 from ...embedding.maps.network import Layers, NetworkMap, scaled
 from ...embedding.row_distances import table_tau
 from ...embedding.training_data import NComponents, NJobs, training_data
-from ..neural.lessons import checked_layers
-from ..neural.training import Schedule, drawn_batches, held_and_learnt, train
+from ..neural.training import Schedule, checked_layers, shuffled_batches, train, validation_split
 
 _EMBEDDER = "parameter-free-sdd"  # whose map is learnt where none is given
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
 _FARTHEST = 0.5  # that a synthetic row lies off its own, in multiples of the way between two others
 _FAR_OFF = 1.5  # from the middle of the map, in extents: an embedder that puts a synthetic row there is lost
-_HELD = 0.2  # of the rows
-_FEWEST_TO_HOLD = 20  # rows: the share of fewer says nothing
+_VALIDATION_SHARE = 0.2  # of the rows
+_FEWEST_TO_SPLIT = 20  # rows: the share of fewer says nothing
 _PATIENCE = 3  # epochs without progress, at each rate
 _BATCH = 32  # rows
 
@@ -46,7 +45,7 @@ class MimicMap(NetworkMap):
 
 
 class ParametricEmbedding(Embedder):
-    """A network learns the map of any embedder, and then places rows without the fitted ones.
+    """Train a network to mimic the map of any embedder; it maps new rows without the fitted ones.
 
     The embedder maps the rows; a network with ``layers`` of rectified linear units and an identity output
     learns that map, scaled to [0, 1], by mean squared error and Adam, until three epochs in a row bring no
@@ -142,20 +141,20 @@ class ParametricEmbedding(Embedder):
         sizes, random = self._checked(), generator(self.random_state)
         data = training_data(self, X, keep_rows=False)
         rows = data.table
-        teacher, target = self._taught(X if hasattr(X, "iloc") else rows, y, random)
+        teacher, target = self._fit_embedder(X if hasattr(X, "iloc") else rows, y, random)
         origin = rows.mean(axis=0)
         unit = float(np.sqrt(((rows - origin) ** 2).mean())) or 1.0
         low = target.min(axis=0)
         extent = float(np.ptp(target, axis=0).max()) or 1.0  # one for all: their proportions are the map
-        lesson, answers = scaled(rows, origin, unit), (target - low) / extent
+        inputs, targets = scaled(rows, origin, unit), (target - low) / extent
         count = self._count_of_synthetic(teacher, rows)
         if count:
             between = _mixed_rows(rows, count, random)
             between, places = self._synthetic(teacher, X, between, (low, extent))
-            lesson = np.concatenate([lesson, scaled(between, origin, unit)])
-            answers = np.concatenate([answers, places])
+            inputs = np.concatenate([inputs, scaled(between, origin, unit)])
+            targets = np.concatenate([targets, places])
         sizes = (rows.shape[1], *sizes, target.shape[1])
-        layers, n_epochs = self._trained(sizes, lesson, answers, random)
+        layers, n_epochs = self._trained(sizes, inputs, targets, random)
         new_rows = MimicMap(data, target.shape[1], origin, unit, layers, low, extent)
         Z = new_rows.transform(rows, self.n_jobs)
         loss = float((((Z - target) / extent) ** 2).mean())
@@ -183,26 +182,26 @@ class ParametricEmbedding(Embedder):
         return sizes
 
     def _trained(
-        self, sizes: tuple[int, ...], rows: np.ndarray, answers: np.ndarray, random: np.random.RandomState
+        self, sizes: tuple[int, ...], rows: np.ndarray, targets: np.ndarray, random: np.random.RandomState
     ) -> tuple[Layers, int]:
-        """A network that gives the answers for the rows, and how often it saw them."""
-        held, learnt = held_and_learnt(len(rows), _HELD, random, fewest=_FEWEST_TO_HOLD)
-        layers = Layers.drawn(sizes, (*("relu" for _ in sizes[2:]), "linear"), random)
-        lesson = _Answers(layers, rows, answers, held, learnt, float(self.weight_decay))
+        """Train a network to give the targets of the rows; with the number of epochs."""
+        validation, training = validation_split(len(rows), _VALIDATION_SHARE, random, fewest=_FEWEST_TO_SPLIT)
+        layers = Layers.initialized(sizes, (*("relu" for _ in sizes[2:]), "linear"), random)
+        objective = _MimicLoss(layers, rows, targets, validation, training, float(self.weight_decay))
         schedule = Schedule(int(self.max_epochs), patience=_PATIENCE, anew=True)
-        return layers, train(layers.vector, lesson, schedule, random).n_epochs
+        return layers, train(layers.vector, objective, schedule, random).n_epochs
 
     def _count_of_synthetic(self, teacher, X: np.ndarray) -> int:
         if self.synthetic == 0 or not hasattr(teacher, "transform"):
-            self._require_not_asked(teacher)
+            self._require_no_synthetic_rows(teacher)
             return 0
         tags = get_tags(teacher).input_tags
         if tags.pairwise or tags.positive_only or bool(np.isin(X, (0, 1)).all()):  # sums are no such rows
-            self._require_not_asked(teacher)
+            self._require_no_synthetic_rows(teacher)
             return 0
         return max(_ENOUGH - len(X), 0) if self.synthetic == "auto" else int(self.synthetic)
 
-    def _require_not_asked(self, teacher) -> None:
+    def _require_no_synthetic_rows(self, teacher) -> None:
         asked = self.synthetic not in ("auto", 0)
         require(not asked, "embedder", "one that can place synthetic rows", teacher, "Give synthetic=0.")
 
@@ -227,8 +226,8 @@ class ParametricEmbedding(Embedder):
         near = (np.abs(places - 0.5) <= _FAR_OFF).all(axis=1)
         return rows[near], places[near]
 
-    def _taught(self, X, y, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
-        """The fitted embedder, and the map to learn, (n, d)."""
+    def _fit_embedder(self, X, y, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
+        """Fit the embedder: it, and the map to learn (n, d)."""
         if self.embedder is None:
             seed = int(random.randint(2**31 - 1))
             kind: Any = estimator_named(_EMBEDDER)
@@ -248,29 +247,29 @@ class ParametricEmbedding(Embedder):
 
 
 @dataclass(frozen=True, slots=True)
-class _Answers:
-    """The lesson: half the squared difference from the answers, summed over coordinates, and weight decay."""
+class _MimicLoss:
+    """Half the squared difference from the targets, summed over coordinates, and weight decay."""
 
     layers: Layers
     rows: np.ndarray
-    answers: np.ndarray
-    held: np.ndarray  # numbers of rows
-    learnt: np.ndarray
+    targets: np.ndarray
+    validation: np.ndarray  # numbers of rows
+    training: np.ndarray
     weight_decay: float
 
     def batches(self, random: np.random.RandomState):
-        return drawn_batches(self.learnt, _BATCH, random)
+        return shuffled_batches(self.training, _BATCH, random)
 
-    def slopes(self, batch: np.ndarray) -> np.ndarray:
+    def gradient(self, batch: np.ndarray) -> np.ndarray:
         outputs = self.layers.forward(self.rows[batch])
         gradient = np.zeros_like(self.layers.vector)
-        self.layers.backward(outputs, (outputs[-1] - self.answers[batch]) / len(batch), gradient)
+        self.layers.backward(outputs, (outputs[-1] - self.targets[batch]) / len(batch), gradient)
         self.layers.decay(self.weight_decay / len(batch), gradient)
         return gradient
 
     def error(self) -> float:
-        found = self.layers.forward(self.rows[self.held])[-1]
-        return float(((found - self.answers[self.held]) ** 2).mean())
+        found = self.layers.forward(self.rows[self.validation])[-1]
+        return float(((found - self.targets[self.validation]) ** 2).mean())
 
 
 def _mixed_rows(X: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:

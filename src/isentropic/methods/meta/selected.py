@@ -28,13 +28,13 @@ def _inner_has_transform(selected: Selected) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ChosenMap(Part):
-    """How rows were measured; the chosen estimator has its own map, and places new ones."""
+    """The metric of rows; the chosen estimator has its own map for new ones."""
 
     data: Annotated[TrainingData, Sub(TrainingData)]
 
 
 class Selected(Embedder):
-    """Tries every set of parameters, keeps the estimator whose map is best, and says what each scored.
+    """Fit every set of parameters, keep the best map, and report the score of each.
 
     The choice sees no labels: it maximises a measure of the map ``Z(p)`` of the data,
     ``p* = argmax_p q(X, Z(p))``, by default the area under R_NX. The chosen estimator is fitted once more, on

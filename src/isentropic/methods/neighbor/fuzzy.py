@@ -1,4 +1,4 @@
-"""Maps of fuzzy neighbour graphs: what UMAP and supervised UMAP share."""
+"""Stages of UMAP and its variants: fuzzy neighbour graphs, epochs, and the map of new rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..._core.values import Neighbors
 from ...affinities import class_intersection, fuzzy_graph, memberships
 from ...distances import LARGEST
 from ...embedding.class_model import ClassModel
-from ...embedding.initialization import WarmStart, spectral_start, wide
+from ...embedding.initialization import WarmStart, spectral_initialization, with_width
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
 from ...embedding.row_distances import Distances
 from ...embedding.training_data import Part
@@ -94,7 +94,7 @@ class FuzzyMemberships(Part):
 
 @dataclass(frozen=True, eq=False)
 class FuzzyLayout(Part):
-    """An embedding whose rows pull by a curve of distance, and some of which push any new row."""
+    """An embedding whose near rows attract a new row by a curve of distance; a sample of rows repels it."""
 
     Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
     a: Annotated[float, Number(above=0)]
@@ -141,12 +141,12 @@ def optimize_among(
 
 
 def require_fuzzy_memory(k: int, n: int) -> None:
-    """Refuse what memory has no room for."""
+    """Require enough memory."""
     require_memory(_EDGE_BYTES * n * min(k, n), f"UMAP of {n:,} rows", "Take fewer neighbours.")
 
 
 def class_distance(weight: float) -> float:
-    """How far two classes are apart: ``2.5 / (1 - weight)``."""
+    """The distance between two classes: ``2.5 / (1 - weight)``."""
     return min(_NEAR / (1.0 - weight), _FARTHEST) if weight < 1 else _FARTHEST
 
 
@@ -164,7 +164,7 @@ def class_fuzzy_graph(
 
 
 def epochs(n_epochs: int | None, n: int, previous: WarmStart | None = None) -> int:
-    """How many; from an earlier map those of the last quarter, in which all pushes count."""
+    """Number of epochs; from an earlier map those of the last quarter."""
     count = n_epochs
     if count is None:
         count = _EPOCHS_OF_FEW if n <= _FEW_ROWS else _EPOCHS_OF_MANY
@@ -173,7 +173,7 @@ def epochs(n_epochs: int | None, n: int, previous: WarmStart | None = None) -> i
     return round(count * (1.0 - _BEGUN)) if previous.steps is None else previous.steps
 
 
-def fuzzy_start(
+def fuzzy_initialization(
     W: csr_array,
     distances: Distances,
     init: Any,
@@ -182,18 +182,18 @@ def fuzzy_start(
     random: np.random.RandomState,
     previous: WarmStart | None = None,
 ) -> np.ndarray:
-    """10 units wide, with a little noise; an earlier map as it is."""
+    """Initialize 10 units wide, with a little noise; an earlier map stays as it is."""
 
     def start() -> np.ndarray:
         return initial_embedding(distances, init, n_components, random, previous, STARTS)
 
     if previous is not None:
         Z = start() / spread
-        return Z if previous.steps is not None or _is_map(Z) else wide(Z)
+        return Z if previous.steps is not None or _is_map(Z) else with_width(Z)
     if isinstance(init, str) and init == "spectral":
-        Z = spectral_start(W, n_components, start)
+        Z = spectral_initialization(W, n_components, start)
     else:
-        Z = wide(start())
+        Z = with_width(start())
     return Z + _NOISE * random.standard_normal(Z.shape)
 
 
@@ -208,7 +208,7 @@ def run_epochs(
     *,
     warm: bool = False,
 ) -> np.ndarray:
-    """Coordinates around 0 after so many epochs; ``warm`` where an earlier map goes on."""
+    """Run epochs and centre the coordinates; ``warm`` continues an earlier map."""
     begun = _BEGUN if warm else 0.0
     moves = FuzzyMoves(W, curve.in_spreads, push=push, n_epochs=n_epochs, seed=seed, begun=begun)
     Z = batch_epochs(moves, start, n_epochs, n_jobs=n_jobs)
@@ -216,6 +216,6 @@ def run_epochs(
 
 
 def _is_map(Z: np.ndarray) -> bool:
-    """Whether it is as wide as maps of this kind may be, in units; that of another method may not."""
+    """Whether coordinates are as wide as maps of this kind can be."""
     narrowest, widest = _WIDTHS
     return narrowest <= float(np.ptp(Z, axis=0).max()) <= widest

@@ -1,4 +1,4 @@
-"""Maps of all scales: affinities of doubling perplexities, kept from the coarsest to the finest."""
+"""Multiscale SNE and t-SNE: affinities of doubling perplexities, from the coarsest to the finest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..._core.runtime import seeded
 from ..._core.specs import Array, Number, Text, Whole
 from ..._core.state import Sub
 from ..._core.values import Neighbors
-from ...affinities import conditional_affinities, listed_for
+from ...affinities import conditional_affinities, neighbors_for_perplexity
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.training_data import (
@@ -29,8 +29,7 @@ from ...embedding.training_data import (
     training_data,
 )
 from ...objectives import GaussianNeighbors, StudentPairs
-from ...optim import Minimum, lbfgs
-from ...optim.gradient_descent import Objective
+from ...optim import Minimum, Objective, lbfgs
 from .student import (
     GaussianLayout,
     GaussianMap,
@@ -69,7 +68,7 @@ def coarse_to_fine(
     tol: float,
     n_jobs: int | None,
 ) -> tuple[Objective, Minimum]:
-    """The last cost, and its minimum: L-BFGS with the coarsest scale, with the next one too, and so on.
+    """Minimize by L-BFGS with the coarsest scale, then with the next ones added; with the last cost.
 
     ``cost_of`` is the cost for the mean affinities (n, n) of so many scales.
     """
@@ -94,14 +93,14 @@ def _mean_affinities(knn: Neighbors, perplexities: np.ndarray, n_jobs: int | Non
 
 
 class MultiscaleSNE(Embedder):
-    """SNE with Gaussians of all widths: near rows stay near, and so do groups, and groups of groups.
+    """SNE with Gaussians of all widths: preserve neighbours, groups, and groups of groups.
 
-    ``p_j|i`` is the mean of the affinities of the perplexities 2, 4, 8, ... up to about n / 2, ``q_j|i``
-    that of as many Gaussians in the map, ``exp(-a_h |z_i - z_j|^2 / 2) / sum``. Their precisions
+    ``p_j|i`` is the mean of the affinities of the perplexities 2, 4, 8, ... up to about n / 2, ``q_j|i`` that
+    of as many Gaussians in the map, ``exp(-a_h |z_i - z_j|^2 / 2) / sum``. Their precisions
     ``a_h = 2^(1 + 2/d) (K_max / K_h)^(2U/d) / v`` belong to the perplexities ``K_h``, v being the variance of
     the start, and U, from 1 to 2, how fast the widths grow in the data. The map minimises
     ``sum p_j|i log(p_j|i / q_j|i)``, from coarse to fine: L-BFGS with the largest perplexity, then with the
-    two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
+    two largest ones, and so on. A new row minimises its own part of the cost, with the fitted rows fixed.
 
     Cost: ``O(n^2)`` time for each perplexity and step, and ``64 n^2`` bytes.
 
@@ -112,11 +111,10 @@ class MultiscaleSNE(Embedder):
     n_components : int
         Dimension of the map.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical
-        scaling.
+        Initialization; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists of neighbours that are known already, all the others of each row.
@@ -125,7 +123,7 @@ class MultiscaleSNE(Embedder):
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
     random_state : int, RandomState or None
-        For random starts, the rows that a start by classical scaling is made from, and the approximate
+        For random initialization, the rows of an initialization by classical scaling, and the approximate
         search. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
@@ -192,7 +190,7 @@ class MultiscaleSNE(Embedder):
         perplexities = np.array(doubling_perplexities(data.n, float(self.smallest)))
         query = NearestRows.fit(data, seed, n_jobs)
         distances = query.distances(n_jobs)
-        listed = listed_for(max(perplexities.tolist()), data.n)
+        listed = neighbors_for_perplexity(max(perplexities.tolist()), data.n)
         knn = neighbor_lists(distances, listed, self.metric, seed, self.neighbors)
         start = initial_embedding(distances, self.init, d, random)
         start = (start - start.mean(axis=0)) / np.abs(start).max()
@@ -239,7 +237,7 @@ class MultiscaleTSNE(Embedder):
     Small and large neighbourhoods count alike, so that groups keep their places among each other. The
     affinities are symmetrised as in t-SNE, ``q_ij`` is proportional to ``(1 + |z_i - z_j|^2)^-1``, and the
     map minimises ``sum p log(p / q)`` from coarse to fine: L-BFGS with the largest perplexity, then with the
-    two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
+    two largest ones, and so on. A new row minimises its own part of the cost, with the fitted rows fixed.
 
     Cost: ``O(n^2)`` time for each perplexity and step, and ``64 n^2`` bytes.
 
@@ -250,11 +248,11 @@ class MultiscaleTSNE(Embedder):
     n_components : int
         Dimension of the map.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts, scaled to a standard deviation of 1; for metrics other than the
-        Euclidean, ``"pca"`` is classical scaling.
+        Initialization, scaled to a standard deviation of 1; for metrics other than the Euclidean, ``"pca"``
+        is classical scaling.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists of neighbours that are known already, all the others of each row.
@@ -263,7 +261,7 @@ class MultiscaleTSNE(Embedder):
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
     random_state : int, RandomState or None
-        For random starts, the rows that a start by classical scaling is made from, and the approximate
+        For random initialization, the rows of an initialization by classical scaling, and the approximate
         search. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
@@ -333,7 +331,7 @@ class MultiscaleTSNE(Embedder):
         perplexities = np.array(doubling_perplexities(data.n, float(self.smallest)))
         query = NearestRows.fit(data, seed, n_jobs)
         distances = query.distances(n_jobs)
-        listed = listed_for(max(perplexities.tolist()), data.n)
+        listed = neighbors_for_perplexity(max(perplexities.tolist()), data.n)
         knn = neighbor_lists(distances, listed, self.metric, seed, self.neighbors)
         start = with_spread(initial_embedding(distances, self.init, d, random), 1.0)
 

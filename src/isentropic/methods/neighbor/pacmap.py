@@ -38,7 +38,7 @@ from .sampled import (
     other_rows,
     require_sampled_memory,
     rows_beyond,
-    small_start,
+    small_initialization,
 )
 from .student import initial_embedding, merged_embedding
 
@@ -58,7 +58,7 @@ _RATIO = Real("a number of at least 0 and at most 1e6", most=1e6)
 
 @dataclass(frozen=True, eq=False)
 class PairLayout(Part):
-    """An embedding whose near rows pull a new row, and some of whose rows push any."""
+    """An embedding whose near rows attract a new row; a sample of rows repels it."""
 
     Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
     push: Annotated[float, Number(0)]
@@ -78,14 +78,14 @@ class PairMap(RowOptimizer):
 
 
 class PaCMAP(Embedder):
-    """A map held together by near and mid-near pairs of rows, and apart by further ones.
+    """PaCMAP: near and mid-near pairs of rows attract each other, further pairs repel.
 
     Near pairs are a row and its k neighbours, nearest by ``d_ij^2 / (s_i s_j)``, s the mean distance to the
     fourth to sixth neighbour; mid-near ones a row and the second nearest of six drawn; further ones a row and
     a drawn one. With ``u = 1 + r^2`` of the map, it minimises
     ``w_near sum u / (10 + u) + w_mid sum u / (10000 + u) + w_far sum 1 / (1 + u)`` by Adam. Mid-near pairs,
     strong at first, place the whole, and fade out; near ones then shape the detail. A new row minimises its
-    own part of the cost, the fitted rows held.
+    own part of the cost, with the fitted rows fixed.
 
     Cost: the search of k + 50 neighbours, then ``O(n k)`` time a step and ``O(n k)`` memory.
 
@@ -104,7 +104,7 @@ class PaCMAP(Embedder):
         scaling of some rows, by which the others are placed.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists to take instead of searching, such as ``nearest_neighbors`` makes: best with 50 more than
@@ -185,7 +185,7 @@ class PaCMAP(Embedder):
         mid_near = _mid_near(distances, n_mid, seed)
         further = rows_beyond(seed, _FURTHER, near.rows, [near.rows.shape[1]], n_far, n_jobs)
         steps = PairSteps((near.rows, mid_near, further), n_steps=int(self.max_iter))
-        start = small_start(initial_embedding(distances, self.init, d, random))
+        start = small_initialization(initial_embedding(distances, self.init, d, random))
         Z = batch_epochs(steps, start, int(self.max_iter), n_jobs=n_jobs)
         if np.ptp(Z, axis=0).max() < _POINT:
             warn(_COLLAPSED, IsentropicWarning)

@@ -1,4 +1,4 @@
-"""Layouts by near and sampled rows: what PaCMAP and TriMap share.
+"""Stages of PaCMAP and TriMap: near rows by scaled distance, sampled rows, initialization.
 
 Near rows are chosen by scaled distance, sampled rows hold the map apart, and it starts small.
 """
@@ -74,7 +74,7 @@ def distances_to(distances: Distances, others: np.ndarray) -> np.ndarray:
 
 
 def n_to_list(k: int, n: int, given: Neighbors | None = None) -> int:
-    """How many neighbours to list, for ``k`` to be chosen from: 50 more, or as many as there are."""
+    """Number of candidates for ``k`` neighbours: 50 more, or all other rows."""
     most = n - 1
     if isinstance(given, Neighbors) and np.ndim(given.indices) == 2:
         most = given.indices.shape[1]
@@ -103,8 +103,8 @@ def scaled_nearest(indices, distances, own, widths, k: int) -> tuple[np.ndarray,
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(scaled, order, axis=1)
 
 
-def small_start(Z: np.ndarray) -> np.ndarray:
-    """A start around 0, of standard deviation 0.01 along its widest coordinate."""
+def small_initialization(Z: np.ndarray) -> np.ndarray:
+    """Centre and scale initial coordinates to a standard deviation of 0.01 along the widest one."""
     Z = np.ldexp(Z, -np.frexp(np.abs(Z).max())[1])  # at most 1, without rounding: squares of Z may overflow
     Z = Z - Z.mean(axis=0)
     widest = float(Z.std(axis=0).max())
@@ -144,7 +144,7 @@ def near_rows(
 def require_sampled_memory(
     name: str, n: int, k: int, precomputed: Any, sampled_bytes: int, advice: str
 ) -> None:
-    """Refuse what memory has no room for: lists, and ``sampled_bytes`` a row."""
+    """Require enough memory for neighbor lists and ``sampled_bytes`` a row."""
     needed = n * (sampled_bytes + LISTED_BYTES * n_to_list(k, n, precomputed))
     require_memory(needed, f"{name} of {n:,} rows", advice)
 

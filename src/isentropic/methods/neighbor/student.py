@@ -1,35 +1,38 @@
-"""t-SNE and its kin: affinities of given perplexity, Student weights, descent with momentum and gains."""
+"""Stages of t-SNE and its variants: neighbours, affinities, schedule, descent, and the map of new rows."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from ..._core.errors import TableWarning, require, require_one_of, warn
+from ..._core.errors import DisconnectedGraphWarning, TableWarning, require, require_one_of, warn
 from ..._core.runtime import require_memory, row_blocks
 from ..._core.specs import Array, Double, StateError, Text, Whole
 from ..._core.state import Sub
-from ..._core.values import GraphMetric, Knn, Neighbors
-from ...affinities import conditional_affinities, joint_affinities
+from ..._core.values import GraphMetric, Knn, NeighborGraph, Neighbors
+from ...affinities import checked_perplexity, conditional_affinities, joint_affinities
 from ...distances import EUCLIDEAN, LARGEST, Metric, are_all_equal, metric_name, rows_per_block
 from ...embedding.initialization import (
     WarmStart,
-    completed_places,
-    given_start,
-    landmark_start,
-    principal_start,
-    roughened,
+    complete_coordinates,
+    jittered,
+    landmark_initialization,
+    pca_initialization,
+    user_initialization,
 )
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
-from ...embedding.row_distances import Distances, OverGraph, kind_of
+from ...embedding.row_distances import Distances, GraphDistances, kind_of
 from ...embedding.training_data import Part, TrainingData
 from ...kernels._jit import threads
 from ...kernels.rows.row_descent import GAUSSIANS, STUDENT, STUDENT_FIELD, optimize_rows
-from ...neighbors import clipped_neighbors, lists_in_rows, searched_neighbors
+from ...neighbors import clipped_neighbors, first_neighbors, graph_of_lists, lists_in_rows, searched_neighbors
 from ...objectives import Field, StudentNeighbors
 from ...optim import Phase, phased_descent
 
@@ -45,7 +48,7 @@ _ALL_EQUAL = "All rows are equal, and so are their places. Look for a column tha
 def neighbor_lists(
     distances: Distances, k: int, metric: Any, seed: int, precomputed: Any = None
 ) -> Neighbors:
-    """The ``k`` nearest of every row: ``precomputed``, or found; all the others where there are no more."""
+    """The ``k`` nearest neighbors of every row, precomputed or searched; all other rows if fewer."""
     if precomputed is not None:
         return _checked_lists(precomputed, k, len(distances.X), metric)
     if distances.over is not None:
@@ -61,15 +64,15 @@ def initial_embedding(
     previous: WarmStart | None = None,
     starts: tuple[str, ...] = STARTS,
 ) -> np.ndarray:
-    """Where the descent begins, in a scale of its own: principal components, noise, or what is given.
+    """Initialize by principal components, noise, or coordinates of the user, at any scale.
 
-    Of distances that are no table of features, classical scaling takes the place of components.
+    For distances other than Euclidean ones, classical scaling takes the place of components.
     """
     if previous is not None:
-        return completed_places(previous, distances.X, distances.metric, distances.n_jobs)
+        return complete_coordinates(previous, distances.X, distances.metric, distances.n_jobs)
     n, d = len(distances.X), n_components
     if not isinstance(init, str):
-        Z = given_start(init, n, d, starts)
+        Z = user_initialization(init, n, d, starts)
         apart = bool(np.ptp(Z, axis=0).any())
         require(apart, "init", "a start that tells rows apart", "the same place for all of them")
         return Z
@@ -77,18 +80,18 @@ def initial_embedding(
     if init == "random":
         return random.standard_normal((n, d))
     if distances.euclidean:
-        Z = principal_start(distances.X, float(np.abs(distances.X).max()) or 1.0, d)
+        Z = pca_initialization(distances.X, float(np.abs(distances.X).max()) or 1.0, d)
     else:
-        Z = landmark_start(distances, d, random)
+        Z = landmark_initialization(distances, d, random)
     spread = Z.std(axis=0)
     if not spread.any() and are_all_equal(distances.X):  # merged_embedding warns of that
         return random.standard_normal((n, d))
     Z[:, spread <= _FLAT * spread.max()] = 0.0
-    return roughened(Z, random, _ROUGH * float(spread.max()) or 1.0)
+    return jittered(Z, random, _ROUGH * float(spread.max()) or 1.0)
 
 
 def with_spread(Z: np.ndarray, spread: float, previous: WarmStart | None = None) -> np.ndarray:
-    """Initial coordinates, the widest with this standard deviation; an earlier map as large as it is."""
+    """Scale initial coordinates to this standard deviation of the widest; an earlier map stays as it is."""
     if previous is not None:
         return Z
     Z = Z / np.abs(Z).max()
@@ -97,7 +100,7 @@ def with_spread(Z: np.ndarray, spread: float, previous: WarmStart | None = None)
 
 
 def merged_embedding(data: TrainingData, Z: np.ndarray) -> np.ndarray:
-    """The embedding, finite everywhere, duplicates at one place."""
+    """Check that the embedding is finite, and merge duplicates."""
     checked_coordinates(Z, "Take parameters nearer to their defaults.")
     if are_all_equal(data.table):
         warn(_ALL_EQUAL, TableWarning)
@@ -105,7 +108,7 @@ def merged_embedding(data: TrainingData, Z: np.ndarray) -> np.ndarray:
 
 
 def _checked_lists(given: Neighbors, k: int, n: int, metric: Metric | GraphMetric) -> Neighbors:
-    """Lists of the user's, of this metric: a row names others, each once, nearest first."""
+    """Check neighbor lists of the user: other rows, each once, nearest first, of this metric."""
     hint = "nearest_neighbors(X, Knn(k)) makes such lists."
     require(isinstance(given, Neighbors), "neighbors", "None or lists of neighbours", given, hint)
     indices, distances = np.asarray(given.indices), np.asarray(given.distances)
@@ -131,8 +134,8 @@ def _checked_lists(given: Neighbors, k: int, n: int, metric: Metric | GraphMetri
     return replace(given, indices=indices[:, :k].astype(np.int32), distances=distances[:, :k].astype(float))
 
 
-def _lists_over_graph(over: OverGraph, k: int, n_jobs: int | None) -> Neighbors:
-    """The nearest rows by distances over a graph, of some rows at a time."""
+def _lists_over_graph(over: GraphDistances, k: int, n_jobs: int | None) -> Neighbors:
+    """Neighbor lists by distances over a graph, in blocks of rows."""
     graph, n = over.graph, over.graph.n_rows
     k = clipped_neighbors(k, n - 1)
     indices, near = np.empty((n, k), np.int32), np.empty((n, k))
@@ -182,14 +185,15 @@ class StudentLayout(Part):
 
     def optimize(self, rows: np.ndarray, P: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates of new rows by damped Newton steps from the nearest row, or from the mean."""
-        starts, near = starts_among(self.Z, rows, P), rows.astype(np.int64)
+        starts, near = initial_guesses(self.Z, rows, P), rows.astype(np.int64)
         far = np.empty((len(starts), 0), np.int64)
         with threads(n_jobs):
             if self.repulsion == "exact":
                 return optimize_rows(STUDENT, starts, self.Z, near, P, far, np.array([self.dof]))
             unit = np.sqrt(self.dof)
-            found = optimize_rows(STUDENT_FIELD, starts / unit, self.Z / unit, near, P, far, self._field)
-            return found * unit
+            return (
+                optimize_rows(STUDENT_FIELD, starts / unit, self.Z / unit, near, P, far, self._field) * unit
+            )
 
     @cached_property
     def _field(self) -> np.ndarray:
@@ -213,8 +217,8 @@ class StudentMap(RowOptimizer):
     layout: Annotated[StudentLayout, Sub(StudentLayout)]
 
 
-def starts_among(Z: np.ndarray, rows: np.ndarray, P: np.ndarray) -> np.ndarray:
-    """Two starts for each new row: its nearest row, and the mean of near ones."""
+def initial_guesses(Z: np.ndarray, rows: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """Two initial guesses for each new row: its nearest row, and the weighted mean of near ones."""
     near = Z[rows]
     return np.stack((near[:, 0], np.einsum("ij,ijc->ic", P, near)), axis=1)
 
@@ -228,7 +232,7 @@ class GaussianLayout(Part):
 
     def optimize(self, rows: np.ndarray, P: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates of new rows by damped Newton steps from the nearest row, or from the mean."""
-        starts, near = starts_among(self.Z, rows, P), rows.astype(np.int64)
+        starts, near = initial_guesses(self.Z, rows, P), rows.astype(np.int64)
         far = np.empty((len(starts), 0), np.int64)
         with threads(n_jobs):
             return optimize_rows(GAUSSIANS, starts, self.Z, near, P, far, self.precisions)
@@ -243,7 +247,7 @@ class GaussianMap(RowOptimizer):
 
 
 def dense(knn: Neighbors, P: np.ndarray) -> np.ndarray:
-    """Affinities of lists as a square array."""
+    """Affinities of neighbor lists as a square array."""
     square = np.zeros((len(P), len(P)))
     np.put_along_axis(square, knn.indices.astype(np.int64), P, axis=1)
     return square
@@ -253,7 +257,7 @@ def dense(knn: Neighbors, P: np.ndarray) -> np.ndarray:
 
 
 def require_pair_memory(bytes_a_pair: int, n: int) -> None:
-    """Refuse what holds all pairs where memory has no room for them."""
+    """Require enough memory for all pairs."""
     require_memory(bytes_a_pair * n * n, f"All pairs of {n:,} rows", "Take TSNE.")
 
 
@@ -282,17 +286,17 @@ def descend(
     random: np.random.RandomState,
     previous: WarmStart | None = None,
 ) -> np.ndarray:
-    """From initial coordinates down ``KL(P || Q)``, by momentum and gains."""
+    """Minimize ``KL(P || Q)`` from initial coordinates, by momentum and gains."""
     Z = initial_embedding(distances, init, n_components, random, previous)
     Z = with_spread(Z, _SPREAD, previous)
     if previous is not None and previous.steps is None:
         Z = _sized(loss, Z)
     phases = [Phase(count, factor, len(Z) / factor) for count, factor in steps]
-    return phased_descent(loss.slopes, Z, phases, longest=_LONGEST, n_jobs=distances.n_jobs)
+    return phased_descent(loss.gradient, Z, phases, longest=_LONGEST, n_jobs=distances.n_jobs)
 
 
 def _sized(loss: StudentNeighbors, Z: np.ndarray) -> np.ndarray:
-    """An earlier map as it is, unless it is far better at another size: that of another method may be."""
+    """Rescale an earlier map if it is far better at another size, as that of another method may be."""
     width = float(np.ptp(Z, axis=0).max())
     sizes = [2.0**power / width for power in range(_DOUBLINGS)]
     if 0.1 < width < 10 * 2**_DOUBLINGS:
@@ -300,3 +304,68 @@ def _sized(loss: StudentNeighbors, Z: np.ndarray) -> np.ndarray:
     values = [loss.divergence(Z * size) for size in sizes]
     best = int(np.argmin(values))
     return Z if sizes[0] == 1.0 and values[0] <= _CLOSE * values[best] else Z * sizes[best]
+
+
+LOW_DIMENSIONAL = ("euclidean", "graph")  # what the weights of the map are made of
+_PERPLEXITY = 30.0  # or a third of the other rows, where there are fewer than 90
+_RATE, _MOMENTUM, _PUBLISHED_SPREAD = 30.0, 0.9, 1e-2  # of the descent as published
+_PAIR_BYTES = 64  # of it: lengths, affinities of both sides and their products
+
+
+def default_perplexity(perplexity: Any, n: int) -> float:
+    """The perplexity; 30 or a third of the other rows where none is given."""
+    wanted = min(_PERPLEXITY, max((n - 1) / 3, 1.0)) if perplexity is None else perplexity
+    return checked_perplexity(wanted, n)
+
+
+def n_graph_neighbors(n_neighbors: Any, n: int) -> int:
+    """Neighbours of a row in the graph: the root of the number of rows, where none is given."""
+    if n_neighbors is None:
+        return min(max(round(np.sqrt(n)), 1), n - 1)
+    return clipped_neighbors(n_neighbors, n - 1)
+
+
+def plain_graph(
+    X: np.ndarray, longest: int, k: int, seed: int, n_jobs: int | None
+) -> tuple[Neighbors, NeighborGraph]:
+    """Neighbor lists by X alone, and the graph of the first k, connected by bridges."""
+    found = searched_neighbors(X, Knn(min(longest, len(X) - 1)), random_state=seed, n_jobs=n_jobs)
+    return found, graph_of_lists(X, first_neighbors(found, k), n_jobs=n_jobs)
+
+
+def edges_of(graph: NeighborGraph) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of every entry of a graph."""
+    return np.repeat(np.arange(graph.n_rows), np.diff(graph.indptr)), graph.indices.astype(np.int64)
+
+
+def graph_of_map(Z: np.ndarray, k: int, n_jobs: int | None) -> tuple[Neighbors, NeighborGraph]:
+    """Neighbor lists and graph of a map, connected by bridges without a warning."""
+    found = searched_neighbors(Z, Knn(k), n_jobs=n_jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        return found, graph_of_lists(Z, found, n_jobs=n_jobs)
+
+
+def published_descent(
+    P: Any,
+    in_map: Callable[[np.ndarray], np.ndarray],
+    n_components: int,
+    n_iter: int,
+    random: np.random.RandomState,
+) -> np.ndarray:
+    """Steps along t-SNE's gradient, its weights ``1 / (1 + D^2)`` of squares D^2 that ``in_map`` gives.
+
+    The rest of the gradient is that of Euclidean weights, so that no cost need fall. ``O(n^2)`` a step and
+    what ``in_map`` takes.
+    """
+    n = P.shape[0]
+    require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take low_dimensional='euclidean'.")
+    Z, P = _PUBLISHED_SPREAD * random.standard_normal((n, n_components)), P.toarray()
+    step = np.zeros_like(Z)
+    for _ in row_blocks(n_iter, "descent steps", size=1):
+        weights = 1.0 / (1.0 + in_map(Z))
+        np.fill_diagonal(weights, 0.0)
+        force = (P - weights / weights.sum()) / (1.0 + cdist(Z, Z, "sqeuclidean"))
+        step = _MOMENTUM * step - 4.0 * _RATE * (force.sum(axis=1)[:, None] * Z - force @ Z)
+        Z = Z + step
+    return Z

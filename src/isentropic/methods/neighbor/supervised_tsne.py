@@ -12,7 +12,7 @@ from ..._core.runtime import seeded
 from ..._core.specs import Number, OneOf, StateError, Text, Whole
 from ..._core.state import Sub, Value
 from ..._core.values import Dis4, Neighbors
-from ...affinities import listed_for
+from ...affinities import neighbors_for_perplexity
 from ...dissimilarities import (
     Added,
     ClassIndex,
@@ -24,8 +24,7 @@ from ...dissimilarities import (
     fitted_column,
 )
 from ...distances import Metric, metric_name
-from ...embedding.class_divergences import dissimilarity_of
-from ...embedding.class_model import ClassModel
+from ...embedding.class_model import ClassModel, dissimilarity_of
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.training_data import (
@@ -39,11 +38,11 @@ from ...embedding.training_data import (
     labelled_training_data,
 )
 from ...objectives import StudentNeighbors
-from .class_affinities import default_perplexity
 from .student import (
     PerplexityAffinities,
     StudentLayout,
     StudentMap,
+    default_perplexity,
     descend,
     merged_embedding,
     schedule,
@@ -90,15 +89,15 @@ class DissimilarRowsMap(StudentMap):
 
 
 class SupervisedTSNE(Embedder):
-    """t-SNE in which rows of two classes are farther apart than they are in the data.
+    """t-SNE by a dissimilarity with larger distances between classes.
 
-    Affinities are ``exp(-D^2 / 2 sigma_i^2)`` of a dissimilarity D of rows and classes, with ``sigma_i``
-    such that about ``perplexity`` rows count; the descent is t-SNE's. dis1 is
-    ``sqrt(1 - exp(-d^2 / beta))`` within a class and ``exp(d^2 / 2 beta) - alpha`` between two, dis2
-    ``d / psi`` within, dis3 ``d + mu max d`` between, and dis4, directed, ``d exp(v_i - v_j)`` within, v a
-    column of X. A new row has no class: D to a fitted row is the
-    expectation over the classes that it may have, and it goes down its own part of the cost. So do, with all
-    others, rows whose class is missing in ``y``: they see the rows that have one.
+    Affinities are ``exp(-D^2 / 2 sigma_i^2)`` of a dissimilarity D of rows and classes, with ``sigma_i`` such
+    that about ``perplexity`` rows count; the descent is t-SNE's. dis1 is ``sqrt(1 - exp(-d^2 / beta))``
+    within a class and ``exp(d^2 / 2 beta) - alpha`` between two, dis2 ``d / psi`` within, dis3
+    ``d + mu max d`` between, and dis4, directed, ``d exp(v_i - v_j)`` within, v a column of X. A new row has
+    no class: D to a fitted row is the expectation over the classes that it may have, and it minimises its own
+    part of the cost. So do, with all others, rows whose class is missing in ``y``: they see the rows that
+    have one.
 
     The classes shape the map: with labels at random it looks separated, too. Believe it as far as rows
     that it has not seen are placed with their class, and beside the same map of permuted labels.
@@ -140,7 +139,7 @@ class SupervisedTSNE(Embedder):
     kl_divergence_ : float
         ``sum p log(p / q)`` of the map.
     repulsion_ : {"exact", "fields"}
-        How the push of all pairs was summed.
+        How the repulsion of all pairs was computed.
     n_iter_ : int
     classes_ : array
         What the classes are called.
@@ -200,7 +199,7 @@ class SupervisedTSNE(Embedder):
         classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, n_votes, n_jobs)
         table = data.table[np.ix_(rows, rows)] if data.precomputed else data.table[rows]
         index, measure = measured(self.dissimilarity, np.ascontiguousarray(table), data, n_jobs)
-        knn = class_lists(classes, index, measure, listed_for(perplexity, len(rows)), n_jobs)
+        knn = class_lists(classes, index, measure, neighbors_for_perplexity(perplexity, len(rows)), n_jobs)
         P = student_affinities(knn, perplexity, n_jobs)
         loss = StudentNeighbors(P, n_components=d, n_jobs=n_jobs)
         distances = NearestRows.fit(data, seed, n_jobs).distances(n_jobs)
@@ -214,7 +213,7 @@ class SupervisedTSNE(Embedder):
 
 
 def measured(choice: Any, table: np.ndarray, data: TrainingData, n_jobs: int | None) -> tuple[Any, Any]:
-    """The rows that have a class, to be searched by a dissimilarity, and that."""
+    """Index of the rows with a class for a dissimilarity, and the dissimilarity."""
     metric: Metric = data.metric
     labels = data.labels[data.labelled]
     if isinstance(choice, Dis4):

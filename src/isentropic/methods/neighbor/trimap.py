@@ -37,7 +37,7 @@ from .sampled import (
     other_rows,
     require_sampled_memory,
     rows_beyond,
-    small_start,
+    small_initialization,
 )
 from .student import initial_embedding, merged_embedding
 
@@ -50,7 +50,7 @@ RULES = ("tempered", "published")
 _OUTLIERS, _PAIRS = 0, 1  # what rows are drawn for
 
 
-def drawn_triplets(
+def sample_triplets(
     given: NearRows, *, n_outliers: int, n_random: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Near rows, far rows and the excess of scaled squared distance of far over near ones: (n, t) each.
@@ -132,7 +132,7 @@ class TripletWeights(Part):
 
 @dataclass(frozen=True, eq=False)
 class TripletLayout(Part):
-    """An embedding in which a new row shall be nearer to near rows than to those of a sample."""
+    """An embedding in which a new row should be nearer to near rows than to those of a sample."""
 
     Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
     far: Annotated[np.ndarray, Array("r", dtype=np.int64, below="n")]
@@ -156,7 +156,7 @@ class TripletMap(RowOptimizer):
 
 
 class TriMap(Embedder):
-    """A map in which rows stay nearer to near rows than to far ones.
+    """TriMap: preserve which of two rows is nearer to a third, over triplets.
 
     With ``a = 1 + |z_i - z_j|^2`` and ``b = 1 + |z_i - z_k|^2`` it minimises ``sum w a / (a + b)`` over
     triplets: a row i, one of its inliers j, the nearest rows by ``D_ij = d_ij^2 / (s_i s_j)``, and a drawn
@@ -185,7 +185,7 @@ class TriMap(Embedder):
         scaling of some rows, by which the others are placed.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists to take instead of searching, such as ``nearest_neighbors`` makes: best with 50 more than
@@ -266,9 +266,12 @@ class TriMap(Embedder):
         query = NearestRows.fit(data, seed, n_jobs)
         distances = query.distances(n_jobs)
         near = near_rows(distances, k, _FIRST, self.metric, seed, random, self.neighbors)
-        found = drawn_triplets(near, n_outliers=int(self.n_outliers), n_random=int(self.n_random))
+        found = sample_triplets(near, n_outliers=int(self.n_outliers), n_random=int(self.n_random))
         triplets, origin = weighted_triplets(*found, self.weights)
-        start, n_steps = small_start(initial_embedding(distances, self.init, d, random)), int(self.max_iter)
+        start, n_steps = (
+            small_initialization(initial_embedding(distances, self.init, d, random)),
+            int(self.max_iter),
+        )
         Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), start, n_steps, n_jobs=n_jobs)
         Z = merged_embedding(data, Z - Z.mean(axis=0))
         far = np.sort(random.permutation(data.n)[:_HELD])

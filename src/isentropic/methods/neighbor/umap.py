@@ -39,7 +39,7 @@ from .fuzzy import (
     class_distance,
     class_fuzzy_graph,
     epochs,
-    fuzzy_start,
+    fuzzy_initialization,
     require_fuzzy_memory,
     run_epochs,
 )
@@ -50,7 +50,7 @@ _PUSH = Real(f"a number of at least 0 and at most {MOST_PUSH}", most=MOST_PUSH)
 
 
 class UMAP(Embedder):
-    """A map whose fuzzy neighbour graph is as near as possible to that of the data.
+    """UMAP: match the fuzzy neighbour graph of the data in the map.
 
     A row belongs to the neighbourhood of another with the weight ``exp(-(d - rho)_+ / sigma)``: rho is the
     distance of the nearest other row, and sigma such that the weights of its k neighbours sum to ``log2 k``.
@@ -58,8 +58,8 @@ class UMAP(Embedder):
     ``min_dist`` and then falling by ``exp(-r / spread)``. The map minimises
     ``sum w log(w / q) + (1 - w) log((1 - w) / (1 - q))``, the second part by drawn rows. In every epoch all
     rows move at once, by random numbers that depend on the seed, the epoch and the row alone: the same seed
-    gives the same map on any number of threads. A new row minimises its own part of the cost, the fitted
-    rows held.
+    gives the same map on any number of threads. A new row minimises its own part of the cost, with the fitted
+    rows fixed.
 
     With classes, ``fit(X, y)``, the map is supervised, as in umap-learn: neighbours of two classes hardly
     belong together. It is the map of :class:`SupervisedUMAP`; rows whose class is -1, None or NaN are
@@ -82,7 +82,7 @@ class UMAP(Embedder):
         graph that is not connected have one start each, around the middles of their rows in ``"pca"``.
     metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
-        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest paths over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists to take instead of searching, such as ``nearest_neighbors`` makes.
@@ -187,7 +187,7 @@ class UMAP(Embedder):
         distances = query.distances(n_jobs)
         knn = neighbor_lists(distances, self.n_neighbors, self.metric, seed, self.neighbors)
         W = class_fuzzy_graph(knn, classes, apart, n_jobs)
-        start = fuzzy_start(W, distances, self.init, d, curve.spread, random, previous)
+        start = fuzzy_initialization(W, distances, self.init, d, curve.spread, random, previous)
         n_epochs, push = epochs(self.n_epochs, data.n, previous), float(self.negative_sample_rate)
         Z = run_epochs(W, start, curve, push, n_epochs, seed, n_jobs, warm=previous is not None)
         Z, k = merged_embedding(data, Z), knn.indices.shape[1]
@@ -210,7 +210,7 @@ _WEIGHT = Real("a number above 0 and at most 1", above=0, most=1, hint="UMAP().f
 
 
 class SupervisedUMAP(Embedder):
-    """UMAP in which neighbours of two classes hardly belong together.
+    """UMAP that weakens the edges between classes.
 
     The fuzzy graph of UMAP is intersected with that of the classes, in which two of them are
     ``r = 2.5 / (1 - target_weight)`` apart: an edge between two classes keeps ``exp(-r)`` of its weight. Then
@@ -324,7 +324,7 @@ class SupervisedUMAP(Embedder):
         distances = query.distances(n_jobs)
         knn = neighbor_lists(distances, self.n_neighbors, self.metric, seed)
         W = class_fuzzy_graph(knn, classes, apart, n_jobs)
-        start = fuzzy_start(W, distances, self.init, d, curve.spread, random)
+        start = fuzzy_initialization(W, distances, self.init, d, curve.spread, random)
         n_epochs = epochs(self.n_epochs, data.n)
         Z = merged_embedding(data, run_epochs(W, start, curve, _CLASS_PUSH, n_epochs, seed, n_jobs))
         far, k = np.sort(random.permutation(data.n)[:SAMPLE]), knn.indices.shape[1]

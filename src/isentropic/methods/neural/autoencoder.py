@@ -12,24 +12,25 @@ from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import AutoencoderMap
 from ...embedding.training_data import NComponents, NJobs, training_data
-from .lessons import (
+from .training import (
     PRECISIONS,
     HiddenLayers,
-    Lessons,
     MaxEpochs,
     Precision,
     Reconstruction,
+    ScaledRows,
+    TrainingSplit,
     WeightDecay,
     autoencoder_errors,
     autoencoder_map,
     checked_layers,
     mirrored,
+    train,
 )
-from .training import ScaledRows, train
 
 
 class Autoencoder(SupportsInverse, Embedder):
-    """A network that gives each row again through a layer of a few units, whose outputs are the coordinates.
+    """Autoencoder: a network that reconstructs each row from a few units, whose outputs are the coordinates.
 
     ``z = f(x)`` and ``g(z)`` minimise the mean of ``|x - g(f(x))|^2`` and ``weight_decay |W|^2 / 2``. The
     encoder f has hidden ``layers`` and linear outputs, the decoder g the same in reverse. Without hidden
@@ -121,11 +122,11 @@ class Autoencoder(SupportsInverse, Embedder):
         random = generator(self.random_state)
         rows = ScaledRows.standard(data.table, dtype)
         layers = mirrored((rows.X.shape[1], *hidden, d), self.activation, random, dtype)
-        lessons = Lessons.of(rows, random)
-        lesson = Reconstruction(layers, lessons, float(self.weight_decay))
-        trained = train(layers.vector, lesson, lessons.schedule(int(self.max_epochs)), random)
+        split = TrainingSplit.of(rows, random)
+        loss = Reconstruction(layers, split, float(self.weight_decay))
+        trained = train(layers.vector, loss, split.schedule(int(self.max_epochs)), random)
         half = len(hidden) + 1
         new_rows = autoencoder_map(AutoencoderMap, d, rows, layers[:half], layers[half:])
         Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
-        errors = autoencoder_errors(new_rows, Z, lessons)
+        errors = autoencoder_errors(new_rows, Z, split)
         return self._set_fit(Z, new_rows, n_epochs_=trained.n_epochs, **errors)

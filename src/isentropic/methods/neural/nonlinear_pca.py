@@ -28,7 +28,7 @@ _TOL = 1e-7  # of the cost at the start, by which the last step lowers it
 
 @dataclass(frozen=True, eq=False)
 class SurfaceMap(Part):
-    """A row is placed at its nearest point of a decoded surface, from the nearest of some fitted places."""
+    """Map a row to its nearest point of a decoded surface, from the nearest of some fitted coordinates."""
 
     data: Annotated[TrainingData, Sub(TrainingData)]  # without rows: a training row is placed as any other
     origin: Annotated[np.ndarray, Array("m")]
@@ -45,7 +45,7 @@ class SurfaceMap(Part):
         (inner, inner_bias), (outer, outer_bias) = parts if bent else ((np.eye(d), np.zeros(d)), *parts)
         decoder = tuple(np.array(part, order="C") for part in (inner.T, inner_bias, outer.T, outer_bias))
         candidates = np.array(self.candidates)
-        decoded = self.decoder.place(candidates, n_jobs)
+        decoded = self.decoder.apply(candidates, n_jobs)
         Z = np.empty((len(X), d))
         for block in row_blocks(len(X), "placing rows", size=rows_per_block(X.shape[1]), adapt=True):
             rows = scaled(X[block], self.origin, self.unit)
@@ -71,7 +71,7 @@ class SurfaceMap(Part):
 
 
 class NonlinearPCA(SupportsInverse, Embedder):
-    """Nonlinear PCA, inverse form: a network bends a curve or a surface through rows that may have holes.
+    """Nonlinear PCA, inverse form: a network fits a curve or surface to rows that may have missing values.
 
     The decoder ``g(z) = b + V' tanh(c + W' z)`` and the places z minimise
     ``sum (x_ij - g(z_i)_j)^2 + weight_decay (|V|^2 + |W|^2 + |z|^2)`` over all values that are known: NaN is
@@ -163,7 +163,7 @@ class NonlinearPCA(SupportsInverse, Embedder):
         spread = float(np.sqrt(np.nanmean(centred.rows**2))) or 1.0
         rows = centred.rows / spread
         sizes, bent = ((d, h, X.shape[1]), ("tanh", "linear")) if h else ((d, X.shape[1]), ("linear",))
-        start = Layers.drawn(sizes, bent, random)
+        start = Layers.initialized(sizes, bent, random)
         surface = _Surface(rows, start, penalty)
         found = lbfgs(surface, surface.start(random), max_iter=int(self.max_iter), tol=_TOL)
         places, decoder = surface.split(found.point)
@@ -185,7 +185,7 @@ def _default_units(d: int) -> int:
 
 
 class _Surface:
-    """The cost of places and weights, as one vector, and its slope."""
+    """The cost of coordinates and weights, as one vector, and its gradient."""
 
     def __init__(self, rows: np.ndarray, layers: Layers, penalty: float):
         self.holes = np.isnan(rows)
@@ -193,7 +193,7 @@ class _Surface:
         self.n_places = len(rows) * layers.sizes[0]
 
     def start(self, random: np.random.RandomState) -> np.ndarray:
-        """The leading coordinates of PCA, in its first deviation, with means in the holes; drawn weights."""
+        """Initial point: coordinates of PCA, with means for missing values; random weights."""
         n, d = len(self.rows), self.layers.sizes[0]
         places = 0.1 * random.standard_normal((n, d))
         values, axes = CentredRows.of(self.rows).axes()
@@ -214,14 +214,14 @@ class _Surface:
         away[self.holes] = 0.0
         squares = sum(float((weights**2).sum()) for weights, _ in layers.parts()) + float((places**2).sum())
         gradient = np.zeros_like(point)
-        slopes = layers.backward(outputs, 2 * away, gradient[self.n_places :], to_rows=True)
+        of_places = layers.backward(outputs, 2 * away, gradient[self.n_places :], to_rows=True)
         layers.decay(2 * self.penalty, gradient[self.n_places :])
-        gradient[: self.n_places] = (slopes + 2 * self.penalty * places).ravel()
+        gradient[: self.n_places] = (of_places + 2 * self.penalty * places).ravel()
         return float((away**2).sum()) + self.penalty * squares, gradient
 
 
 def _require_known(X: np.ndarray) -> None:
-    """Every row says something."""
+    """Require a known value in every row."""
     known = ~np.isnan(X)
     empty = np.flatnonzero(~known.any(axis=1))[:5].tolist()
     require(not empty, "X", "known in some feature for each row", f"none in rows {empty}", "Drop them.")

@@ -19,19 +19,21 @@ from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import AutoencoderMap, Layers
 from ...embedding.training_data import NComponents, NJobs, training_data
-from .lessons import (
+from .training import (
     PRECISIONS,
-    Lessons,
     MaxEpochs,
     MaybeHiddenLayers,
     Precision,
     Reconstruction,
+    ScaledRows,
+    TrainingSplit,
     WeightDecay,
     autoencoder_errors,
     autoencoder_map,
     checked_layers,
+    shuffled_batches,
+    train,
 )
-from .training import ScaledRows, drawn_batches, train
 
 # --------------------------------------------------------------------------------------------------
 # Restricted Boltzmann machines, trained by contrastive divergence: the start of a deep autoencoder.
@@ -58,7 +60,7 @@ class Boltzmann:
     gaussian: bool = False
 
     @classmethod
-    def drawn(
+    def initialized(
         cls, n_visible: int, n_hidden: int, gaussian: bool, random: np.random.RandomState, dtype: type
     ) -> Boltzmann:
         weights: np.ndarray = (_FIRST_WEIGHTS * random.standard_normal((n_visible, n_hidden))).astype(dtype)
@@ -73,7 +75,7 @@ class Boltzmann:
         """``E(v | h)``, of every row h."""
         return expit(H @ self.weights.T + self.visible)
 
-    def drawn_hidden(self, means: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    def sampled_hidden(self, means: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """Hidden units, drawn from their distributions with these means."""
         if self.gaussian:
             return means + random.standard_normal(means.shape).astype(means.dtype)
@@ -85,24 +87,24 @@ class Boltzmann:
         of_hidden = inputs**2 / 2 if self.gaussian else np.logaddexp(0, inputs)
         return -(V @ self.visible) - of_hidden.sum(axis=1)
 
-    def statistics(self, V: np.ndarray, means: np.ndarray) -> Slopes:
-        """Mean over the rows of ``v h``, ``v`` and ``h``: minus the slopes of their free energy."""
+    def statistics(self, V: np.ndarray, means: np.ndarray) -> Gradients:
+        """Mean over the rows of ``v h``, ``v`` and ``h``: minus the gradient of their free energy."""
         return V.T @ means / len(V), V.mean(axis=0), means.mean(axis=0)
 
-    def contrastive_divergence(self, V: np.ndarray, random: np.random.RandomState) -> Slopes:
+    def contrastive_divergence(self, V: np.ndarray, random: np.random.RandomState) -> Gradients:
         """CD-1: statistics of the rows less those of what one step of Gibbs sampling makes of them."""
         means = self.hidden_means(V)
-        again = self.visible_means(self.drawn_hidden(means, random))
+        again = self.visible_means(self.sampled_hidden(means, random))
         of_rows, of_model = self.statistics(V, means), self.statistics(again, self.hidden_means(again))
         return tuple(a - b for a, b in zip(of_rows, of_model, strict=True))
 
 
-Slopes = tuple[np.ndarray, ...]  # by weights, visible and hidden biases
+Gradients = tuple[np.ndarray, ...]  # by weights, visible and hidden biases
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Machines one above the other, each trained on what the one below gives for the rows."""
+    """Stacked machines, each trained on the outputs of the one below."""
 
     machines: tuple[Boltzmann, ...]
     gaps: np.ndarray  # of each: mean free energy of rows held back less that of rows learnt
@@ -115,17 +117,17 @@ class Stack:
 
 
 def stacked(
-    sizes: tuple[int, ...], lessons: Lessons, n_epochs: int, random: np.random.RandomState, dtype: type
+    sizes: tuple[int, ...], split: TrainingSplit, n_epochs: int, random: np.random.RandomState, dtype: type
 ) -> Stack:
     """Greedy training, layer after layer; the units of the last are Gaussian. ``O(n w)`` an epoch."""
     machines: list[Boltzmann] = []
     gaps = []
     with one_blas_thread():
         for layer, (below, above) in enumerate(pairwise(sizes)):
-            machine = Boltzmann.drawn(below, above, layer == len(sizes) - 2, random, dtype)
-            _train(machine, machines, lessons, n_epochs, random)
+            machine = Boltzmann.initialized(below, above, layer == len(sizes) - 2, random, dtype)
+            _train(machine, machines, split, n_epochs, random)
             machines.append(machine)
-            gaps.append(_gap(machine, machines[:-1], lessons))
+            gaps.append(_gap(machine, machines[:-1], split))
             require(bool(np.isfinite(gaps[-1])), "The free energy of the rows", "finite", gaps[-1], _HINT)
     return Stack(tuple(machines), np.array(gaps))
 
@@ -134,7 +136,11 @@ _HINT = "The training of a layer ran away: take fewer units, or fewer pretrain_e
 
 
 def _train(
-    machine: Boltzmann, below: list[Boltzmann], lessons: Lessons, n_epochs: int, random: np.random.RandomState
+    machine: Boltzmann,
+    below: list[Boltzmann],
+    split: TrainingSplit,
+    n_epochs: int,
+    random: np.random.RandomState,
 ) -> None:
     """Stochastic ascent with momentum, the parameters changed in place."""
     parameters = (machine.weights, machine.visible, machine.hidden)
@@ -142,12 +148,12 @@ def _train(
     rate = _GAUSSIAN_RATE if machine.gaussian else _RATE
     for epoch in row_blocks(n_epochs, "contrastive divergence", size=1):
         momentum = _MOMENTUM if epoch.start < _EARLY else _LATER_MOMENTUM
-        for numbers in drawn_batches(lessons.learnt, min(_BATCH, lessons.size), random):
-            slopes = machine.contrastive_divergence(_through(below, lessons.rows.take(numbers)), random)
-            slopes[0][...] -= slopes[0].dtype.type(_DECAY) * machine.weights
-            for part, step, slope in zip(parameters, steps, slopes, strict=True):
+        for numbers in shuffled_batches(split.training, min(_BATCH, split.size), random):
+            gradients = machine.contrastive_divergence(_through(below, split.rows.take(numbers)), random)
+            gradients[0][...] -= gradients[0].dtype.type(_DECAY) * machine.weights
+            for part, step, gradient in zip(parameters, steps, gradients, strict=True):
                 step *= step.dtype.type(momentum)
-                step += slope.dtype.type(rate) * slope
+                step += gradient.dtype.type(rate) * gradient
                 part += step
 
 
@@ -157,22 +163,22 @@ def _through(machines: list[Boltzmann], V: np.ndarray) -> np.ndarray:
     return V
 
 
-def _gap(machine: Boltzmann, below: list[Boltzmann], lessons: Lessons) -> float:
-    """Mean free energy of the rows held back less that of as many learnt ones: it grows with overfitting."""
-    learnt = lessons.learnt[np.linspace(0, len(lessons.learnt) - 1, len(lessons.held)).astype(int)]
+def _gap(machine: Boltzmann, below: list[Boltzmann], split: TrainingSplit) -> float:
+    """Mean free energy of validation rows less that of as many training rows: grows with overfitting."""
+    training = split.training[np.linspace(0, len(split.training) - 1, len(split.validation)).astype(int)]
 
     def mean(blocks: Iterator[np.ndarray]) -> float:
         energies = [machine.free_energy(_through(below, V)) for V in blocks]
         return float(np.concatenate(energies).mean(dtype=np.float64))
 
-    return mean(lessons.blocks(lessons.held)) - mean(lessons.blocks(learnt))
+    return mean(split.blocks(split.validation)) - mean(split.blocks(training))
 
 
 _WIDE = 500  # features from which on the first layer has 1,000 units
 
 
 class RBMAutoencoder(SupportsInverse, Embedder):
-    """Deep autoencoder of logistic units whose start is a stack of restricted Boltzmann machines.
+    """Deep autoencoder of logistic units, pretrained as a stack of restricted Boltzmann machines.
 
     Layer after layer, a machine with the energy ``-v W h - v a - h b`` is trained on what the layer below
     gives for the rows, by one step of contrastive divergence (CD-1); the last has Gaussian units, the
@@ -267,13 +273,13 @@ class RBMAutoencoder(SupportsInverse, Embedder):
         default = (1000, 500, 250) if m >= _WIDE else (500, 250)
         hidden = default if self.layers is None else checked_layers(self.layers)
         rows = ScaledRows.within_one(data.table, dtype)
-        lessons = Lessons.of(rows, random)
-        stack = stacked((m, *hidden, d), lessons, int(self.pretrain_epochs), random, dtype)
+        split = TrainingSplit.of(rows, random)
+        stack = stacked((m, *hidden, d), split, int(self.pretrain_epochs), random, dtype)
         layers = stack.unrolled()
-        lesson = Reconstruction(layers, lessons, float(self.weight_decay))
-        trained = train(layers.vector, lesson, lessons.schedule(int(self.max_epochs)), random)
+        loss = Reconstruction(layers, split, float(self.weight_decay))
+        trained = train(layers.vector, loss, split.schedule(int(self.max_epochs)), random)
         half = len(hidden) + 1
         new_rows = autoencoder_map(AutoencoderMap, d, rows, layers[:half], layers[half:])
         Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
-        errors = autoencoder_errors(new_rows, Z, lessons)
+        errors = autoencoder_errors(new_rows, Z, split)
         return self._set_fit(Z, new_rows, free_energy_gaps_=stack.gaps, n_epochs_=trained.n_epochs, **errors)

@@ -18,20 +18,21 @@ from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.network import AutoencoderMap, Layers
 from ...embedding.training_data import NComponents, NJobs, training_data
-from .lessons import (
+from .training import (
     PRECISIONS,
     HiddenLayers,
-    Lessons,
     MaxEpochs,
     Precision,
+    ScaledRows,
+    TrainingSplit,
     WeightDecay,
     autoencoder_errors,
     autoencoder_map,
     checked_layers,
+    train,
 )
-from .training import ScaledRows, train
 
-# ---- The evidence lower bound (ELBO) of a variational autoencoder, and its slopes ----------------
+# ---- The evidence lower bound (ELBO) of a variational autoencoder, and its gradient --------------
 
 
 _LEAST_NOISE = -14.0  # logarithm, in variances of the table: rows without noise have no finite density
@@ -53,18 +54,20 @@ class Bound:
 class VariationalNetwork:
     """``z ~ N(mu(x), diag sigma(x)^2)``, ``x ~ N(g(z), noise)``: two networks and the logarithm of the noise.
 
-    The lesson of :func:`~.training.train`: it minimises ``-E log p(x | z) + beta KL(q(z | x) | N(0, I))`` per
+    The loss that :func:`~.training.train` minimises: ``-E log p(x | z) + beta KL(q(z | x) | N(0, I))`` per
     feature, the expectation over one draw ``z = mu + sigma e`` for each row (reparametrised).
     """
 
-    def __init__(self, encoder: Layers, decoder: Layers, lessons: Lessons, beta: float, weight_decay: float):
+    def __init__(
+        self, encoder: Layers, decoder: Layers, split: TrainingSplit, beta: float, weight_decay: float
+    ):
         """The parameters of both are copied into one vector, the logarithm of the noise last."""
         first, second = len(encoder.vector), len(encoder.vector) + len(decoder.vector)
         start = np.zeros(1, encoder.vector.dtype)  # all that varies is noise
         self.vector = np.concatenate([encoder.vector, decoder.vector, start])
         self.encoder = Layers(encoder.sizes, encoder.activations, self.vector[:first])
         self.decoder = Layers(decoder.sizes, decoder.activations, self.vector[first:second])
-        self.lessons, self.beta, self.weight_decay = lessons, beta, weight_decay
+        self.split, self.beta, self.weight_decay = split, beta, weight_decay
 
     @property
     def noise(self) -> float:
@@ -72,10 +75,10 @@ class VariationalNetwork:
         return float(np.exp(max(_FASTER * float(self.vector[-1]), _LEAST_NOISE)))
 
     def batches(self, random: np.random.RandomState) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for X in self.lessons.batches(random):
+        for X in self.split.batches(random):
             yield X, self._draws(len(X), random)
 
-    def slopes(self, batch: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def gradient(self, batch: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         X, draws = batch
         n, m = X.shape
         kind, noise = X.dtype.type, self.noise
@@ -98,8 +101,8 @@ class VariationalNetwork:
         return gradient
 
     def error(self) -> float:
-        """What is minimised, of the rows held back, the same draws in every epoch."""
-        return -self.bound(self.lessons.blocks(self.lessons.held)).value(self.beta) / self.encoder.sizes[0]
+        """The loss of the validation set, with the same draws in every epoch."""
+        return -self.bound(self.split.blocks(self.split.validation)).value(self.beta) / self.encoder.sizes[0]
 
     def bound(self, blocks: Iterator[np.ndarray], n_draws: int = 1) -> Bound:
         """The terms of the bound, of all rows of these blocks, by a mean over draws of each place."""
@@ -136,7 +139,7 @@ class VariationalMap(AutoencoderMap):
 
 
 class VariationalAutoencoder(SupportsInverse, Embedder):
-    """An autoencoder with a likelihood: places are drawn, near each other and around 0, and decode to rows.
+    """Variational autoencoder: an autoencoder with a likelihood, whose coordinates are sampled around 0.
 
     The model is ``z ~ N(0, I)``, ``x ~ N(g(z), s^2 I)`` with a network g. The encoder gives a mean and a
     variance of z for every row; the training maximises the evidence lower bound (ELBO)
@@ -239,16 +242,16 @@ class VariationalAutoencoder(SupportsInverse, Embedder):
         hidden, dtype = checked_layers(self.layers), PRECISIONS[self.precision]
         random = generator(self.random_state)
         rows, m = ScaledRows.standard(data.table, dtype), data.table.shape[1]
-        lessons = Lessons.of(rows, random)
-        bent = (*("relu" for _ in hidden), "linear")
-        encoder = Layers.drawn((m, *hidden, 2 * d), bent, random, dtype)
-        decoder = Layers.drawn((d, *hidden[::-1], m), bent, random, dtype)
-        network = VariationalNetwork(encoder, decoder, lessons, float(self.beta), float(self.weight_decay))
-        trained = train(network.vector, network, lessons.schedule(int(self.max_epochs)), random)
+        split = TrainingSplit.of(rows, random)
+        activations = (*("relu" for _ in hidden), "linear")
+        encoder = Layers.initialized((m, *hidden, 2 * d), activations, random, dtype)
+        decoder = Layers.initialized((d, *hidden[::-1], m), activations, random, dtype)
+        network = VariationalNetwork(encoder, decoder, split, float(self.beta), float(self.weight_decay))
+        trained = train(network.vector, network, split.schedule(int(self.max_epochs)), random)
         new_rows = autoencoder_map(VariationalMap, d, rows, network.encoder, network.decoder)
         Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
         return self._set_fit(Z, new_rows, n_epochs_=trained.n_epochs, **_bounds(network),
-                             **autoencoder_errors(new_rows, Z, lessons))  # fmt: skip
+                             **autoencoder_errors(new_rows, Z, split))  # fmt: skip
 
     def sample(self, n_samples=1, random_state=None) -> np.ndarray:
         """Rows that places drawn from ``N(0, I)`` decode to, without the noise of the model."""
@@ -259,14 +262,14 @@ class VariationalAutoencoder(SupportsInverse, Embedder):
 
 def _bounds(network: VariationalNetwork) -> dict[str, Any]:
     """The evidence lower bound and its terms, in the unit of the data."""
-    lessons, rows = network.lessons, network.lessons.rows
+    split, rows = network.split, network.split.rows
     unit = rows.X.shape[1] * np.log(rows.unit)  # a density is one per unit of the data
     with one_blas_thread():
         bound = network.bound(rows.blocks(), _DRAWS)
-        held = network.bound(lessons.blocks(lessons.held), _DRAWS)
+        validation = network.bound(split.blocks(split.validation), _DRAWS)
     return {
         "elbo_": float(bound.value() - unit),
-        "held_out_elbo_": float(held.value() - unit),
+        "held_out_elbo_": float(validation.value() - unit),
         "divergences_": np.maximum(bound.divergences, 0.0),  # rounding may leave less than nothing
         "noise_variance_": network.noise * rows.unit**2,
     }

@@ -15,8 +15,8 @@ from ..._core.state import Sub, Value
 from ..._core.values import DistanceRows, Knn, NeighborGraph, NeighborRule
 from ...affinities import heat_walk, heat_width
 from ...distances import DiffusionDistances
+from ...embedding.components import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.embedder import Embedder
-from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import GraphEdges, GraphWalkMap
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...linalg import leading_eigenpairs, least_eigenvalue
@@ -38,7 +38,7 @@ class DiffusionMap(GraphWalkMap):
 
 
 class DiffusionMaps(Embedder):
-    """Distances between rows are how differently random walks from them spread in t steps.
+    """Diffusion maps: distances compare how random walks of t steps spread from two rows.
 
     Weights ``W = exp(-d^2 / sigma)`` of the edges and of each row with itself, over ``(q_i q_j)^alpha``, q
     their sums; the walk is ``P = D^-1 W``, D the sums of what is left. Coordinates are ``lambda^t psi``, for
@@ -68,8 +68,8 @@ class DiffusionMaps(Embedder):
     t : int
         Steps of the walk; 0 leaves the eigenvectors unweighted.
     on_disconnected : {"bridge", "largest", "raise"}
-        What to do about a graph in parts: join them by their shortest edges, which weigh as the median edge;
-        fit the largest and place the others as new rows (both with a warning); or refuse.
+        What to do about a disconnected graph: join them by their shortest edges, which weigh as the median
+        edge; fit the largest and place the others as new rows (both with a warning); or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -85,8 +85,8 @@ class DiffusionMaps(Embedder):
         Share of the squared diffusion distances, on the average, that the map does not show; for t above 1
         the share is at most this.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
-        than 100 times nearer to 1 than the next, or 1. A warning tells of them.
+        Coordinates that only separate groups of rows that the graph hardly connects: their eigenvalues are
+        more than 100 times nearer to 1 than the next, or 1. A warning reports them.
     graph_ : NeighborGraph
         Of the rows that were fitted; its weights are distances.
     n_features_in_ : int
@@ -176,7 +176,7 @@ def one_more(rule: NeighborRule) -> NeighborRule:
 
 
 def left_out_share(walk: csr_array, values: np.ndarray, steps: int) -> float:
-    """What share the map leaves out, and a warning where that is more than it shows."""
+    """The share that the map leaves out; warns if that is more than it shows."""
     kept = float((values ** (2 * steps)).sum())
     rest = float(walk.shape[0] - 1 - len(values))
     if steps:

@@ -1,7 +1,9 @@
-"""Laplacian methods: slow coordinates of a random walk over a neighbor graph. They differ in the walk."""
+"""Stages of Laplacian methods: graphs, spectra, directions, and the edges by which new rows enter a graph."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -10,13 +12,19 @@ from scipy.sparse import csr_array
 
 from ..._core.arguments import Choice, Parameter
 from ..._core.errors import IsentropicWarning, require, warn
+from ..._core.specs import Array, Double, OneOf, StateError, Whole
+from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph, NeighborRule
 from ...affinities import checked_heat
-from ...embedding.maps.nystrom import ALTERNATES
+from ...dissimilarities import Added, Exponential, Shrunk, class_gaussians, expected_shares
+from ...embedding.class_model import ClassModel, class_divergences
+from ...embedding.components import EmbeddedRows
+from ...embedding.maps.nystrom import ALTERNATES, GraphEdges
+from ...embedding.training_data import Part, TrainingData
 from ...linalg import eigenpairs_by_rank
 from ...linalg.centering import RANK
 from ...linalg.eigen import count_separating_coordinates, eigengap, padded
-from ...neighbors import as_rule, graph_of_rows, subgraph
+from ...neighbors import QueryEdges, as_rule, graph_of_rows, subgraph
 
 
 class HeatWidth(Parameter):
@@ -34,7 +42,7 @@ OnDisconnected = Annotated[str, Choice("bridge", "largest", "raise", hint=_NO_DI
 def embedded_graph(
     X: np.ndarray, rule: NeighborRule, on_disconnected: str, n_jobs: int | None
 ) -> tuple[NeighborGraph, np.ndarray]:
-    """The neighbor graph, of its largest part where that is the policy, and the rows in it."""
+    """The neighbor graph, or its largest component if that is the policy, and its rows."""
     graph = graph_of_rows(X, rule, on_disconnected=on_disconnected, n_jobs=n_jobs)
     if on_disconnected != "largest" or graph.n_components == 1:
         return graph, np.arange(len(X))
@@ -43,7 +51,7 @@ def embedded_graph(
 
 
 def graph_rule(n_neighbors: Any, neighbors: Any) -> NeighborRule:
-    """The rule of a graph: ``neighbors``, or so many nearest ones."""
+    """The rule of a graph: ``neighbors``, or the nearest ``n_neighbors``."""
     return as_rule(n_neighbors if neighbors is None else neighbors)
 
 
@@ -69,7 +77,7 @@ def require_degrees(degrees: np.ndarray, graph: NeighborGraph, t: Any) -> None:
 
 
 def warn_of_alternating(walk: np.ndarray) -> None:
-    """Warn of coordinates in which neighbors lie apart, not together."""
+    """Warn of coordinates that alternate between neighbors."""
     count = int(np.count_nonzero(walk <= ALTERNATES))
     if count:
         warn(
@@ -84,7 +92,7 @@ def warn_of_alternating(walk: np.ndarray) -> None:
 
 
 class Directions(NamedTuple):
-    """What changes least along the edges of a graph."""
+    """Directions that change least along the edges of a graph."""
 
     centre: np.ndarray  # (m,) the mean weighted by the degrees
     components: np.ndarray  # (d, m), zero beyond the rank
@@ -116,3 +124,115 @@ def locality_directions(
         components[:count] = (vectors[:, :count] / spreads[:rank, None]).T @ axes[:rank]
         n_separating = count_separating_coordinates(values, count, size=1.0)
     return Directions(centre, components, eigenvalues, rank, n_separating)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestEdges(Part):
+    """Edges to the ``k`` nearest embedded rows."""
+
+    query: Annotated[EmbeddedRows, Sub(EmbeddedRows)]
+    k: Annotated[int, Whole(1, below="g + 1")]
+
+    @property
+    def data(self) -> TrainingData:
+        return self.query.data
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self.query.rows
+
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
+        """Edges of new rows by their distances."""
+        return QueryEdges(*self.query.index.nearest(X, self.k, n_jobs=n_jobs)), 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class DissimilarEdges(Part):
+    """Edges to the ``k`` rows with a class that are nearest by a dissimilarity.
+
+    That of a new row is the expectation over the classes that it may have.
+    """
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    measure: Annotated[Any, OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"))]
+    k: Annotated[int, Whole(1, below="n + 1")]
+
+    @property
+    def data(self) -> TrainingData:
+        return self.classes.data
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self.data.labelled
+
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
+        """Edges of new rows by their expected dissimilarities."""
+        shares = self.classes.shares(X, n_jobs)
+        near, values = self.classes.labelled_index.nearest(X, self.k, self.measure, shares, n_jobs)
+        return QueryEdges(near, values), 0.0
+
+    def _require_sound(self) -> None:
+        if self.data.metric != "euclidean" or self.data.X is None:
+            raise StateError("classes.data.metric", "must be euclidean, of rows that are kept")
+        if self.k > len(self.rows):
+            raise StateError("k", "must be at most the number of rows with a class")
+
+
+@dataclass(frozen=True, eq=False)
+class DivergentClasses(Part):
+    """Divergences between classes, and between rows by the classes that they have, or may have.
+
+    The share of a class is 1 for a row that has it. Rows without one have what is guessed of them, as new
+    rows have: the divergence between two rows is an expectation, ``p' DE q``.
+    """
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    divergences: Annotated[np.ndarray, Array("c", "c", least=0)]
+
+    @classmethod
+    def fit(
+        cls, data: TrainingData, n_classes: int, divergence: str, rule: str, n_votes: int, n_jobs: int | None
+    ) -> DivergentClasses:
+        """A Gaussian for each class, their divergences, and guesses for training rows without a class."""
+        gaussians = class_gaussians(data.X[data.labelled], data.labels[data.labelled])
+        divergences = class_divergences(gaussians, divergence)
+        return cls(ClassModel.fit(data, n_classes, rule, n_votes, n_jobs, gaussians), divergences)
+
+    def between_rows(self, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+        """``p' DE q`` of pairs of training rows, the same in both directions."""
+        expected = expected_shares(self._row_shares, self.divergences)
+        total, back = np.zeros((2, len(heads)))
+        for c in range(len(self.divergences)):
+            total += expected[heads, c] * self._row_shares[tails, c]
+            back += expected[tails, c] * self._row_shares[heads, c]
+        return (total + back) / 2
+
+    def of_new(self, X: np.ndarray, near: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """``p' DE q`` of new rows to training rows ``near`` them, (b, k); 0 where no class is estimated."""
+        total, shares = np.zeros(near.shape), self.classes.shares(X, n_jobs)
+        if shares is not None:
+            expected = expected_shares(shares, self.divergences)
+            for c in range(len(self.divergences)):
+                total += expected[:, c, None] * self._row_shares[near, c]
+        return total
+
+    def _require_sound(self) -> None:
+        self.classes.require_guesses()
+
+    @cached_property
+    def _row_shares(self) -> np.ndarray:
+        """Class probabilities (n, c): 1 for the class of a training row, or estimates."""
+        return self.classes.training.shares(np.arange(self.classes.data.n))
+
+
+@dataclass(frozen=True, eq=False)
+class DivergentEdges(GraphEdges):
+    """Edges by which new rows enter a neighbor graph, weaker the more their classes diverge."""
+
+    classes: Annotated[DivergentClasses, Sub(DivergentClasses)]
+    factor: Annotated[float, Double(0)]  # of the divergences
+
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[QueryEdges, Any]:
+        """Edges of new rows, and expected divergences, which come to the exponents of their weights."""
+        entries, _ = super().of_new(X, n_jobs)
+        return entries, self.factor * self.classes.of_new(X, self.rows[entries.indices], n_jobs)

@@ -1,4 +1,4 @@
-"""LPP: locality preserving projections."""
+"""Locality preserving projections, linear and kernel: Laplacian eigenmaps as functions of the features."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import eigh, svd
 
+from ..._core.arguments import Choice, Real
 from ..._core.errors import (
     IsentropicWarning,
     is_whole,
@@ -17,19 +18,23 @@ from ..._core.errors import (
     require_one_of,
     warn,
 )
-from ..._core.specs import Array, Whole
+from ..._core.runtime import require_memory
+from ..._core.specs import Array, StateError, Whole
 from ..._core.state import Sub
 from ..._core.values import Can, NeighborRule, Pnn
-from ...affinities import heat, neighbor_graph
+from ...affinities import InnerProduct, heat, neighbor_graph
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap
-from ...embedding.training_data import NComponents, NJobs, training_data
-from ...linalg import normalized_adjacency
+from ...embedding.maps.nystrom import KernelMap
+from ...embedding.training_data import NComponents, NJobs, TrainingData, training_data
+from ...kernels._jit import threads
+from ...kernels.rows.projections import project_centred
+from ...linalg import fixed_signs, normalized_adjacency
 from .laplacian import Heat, graph_rule, locality_directions
 
 
 class LPP(SupportsInverse, Embedder):
-    """Directions along which neighbours stay close: Laplacian eigenmaps restricted to linear functions.
+    """Linear projection that keeps neighbours close: Laplacian eigenmaps restricted to linear functions.
 
     ``X' L X a = lambda X' D X a`` for the d smallest lambda, X centred at the mean weighted by the degrees,
     L = D - W the Laplacian of a neighbour graph whose edges weigh ``exp(-d^2 / t)``. Solved in the basis of
@@ -71,8 +76,8 @@ class LPP(SupportsInverse, Embedder):
     eigenvalues_ : array of shape (n_components,)
         Smallest first: how far neighbours are apart along each direction.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
-        than 100 times below the next, or 0. A warning tells of them.
+        Coordinates that only separate groups of rows that the graph hardly connects: their eigenvalues are
+        more than 100 times below the next, or 0. A warning reports them.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -168,7 +173,7 @@ def principal_axes(X: np.ndarray, n_pca: Any) -> np.ndarray:
 
 
 def _warn_of_rank(rank: int, n: int, n_components: int) -> None:
-    """What the rank of X means for the map."""
+    """Warn of a rank of X that leaves coordinates zero, or makes the map meaningless."""
     if rank < n_components:
         lost = f"the last {n_components - rank} of {n_components} coordinates are zero"
         warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning)
@@ -178,3 +183,166 @@ def _warn_of_rank(rank: int, n: int, n_components: int) -> None:
             f"X has {n} rows and a rank of {rank}: {what}. Take more rows, or n_pca below {rank}.",
             IsentropicWarning,
         )
+
+
+_KERNELS = ("rbf", "linear", "poly")
+_ZERO = 1e-12  # of the largest eigenvalue of the kernel: rounding
+_MATRICES = 5  # of all pairs of rows that are held at once
+
+
+class RowKernelMap(KernelMap):
+    """The out-of-sample map of kernel LPP, whose kernels are of rows, never given."""
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if self.product.kind not in _KERNELS:
+            raise StateError("product.kind", f"must be one of {', '.join(_KERNELS)}")
+
+
+class KernelLPP(Embedder):
+    """LPP in the feature space of a kernel.
+
+    ``F' L F c = lambda F' D F c`` for the d smallest lambda, L = D - W the Laplacian of a neighbour graph, F
+    the coordinates of the rows in that space (``F F' = H K H'``, H = I - 1 p', p the degrees over their sum),
+    as many of the leading ones as have a share of the trace. Every coordinate has the mean square 1, weighted
+    by the degrees. A new row is placed by its centred kernels to the fitted ones.
+
+    What is left out is the method: with all coordinates of a kernel of full rank, any kernel, the map of the
+    fitted rows is that of Laplacian eigenmaps, and the kernel only says where new rows go. With all of the
+    linear kernel it is LPP.
+
+    Cost: ``O(n^3)`` time, ``40 n^2`` bytes, estimated before they are taken.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of every row; the graph joins two rows if either is one of the other.
+    n_components : int
+        Dimension of the map.
+    neighbors : Knn, Radius, Percentile, Can or Pnn, optional
+        The rule of the graph, instead of ``n_neighbors``. ``Can`` and ``Pnn`` have weights of their own.
+    t : "auto" or float
+        Width of the weights, in squared units of the data. ``"auto"`` is the mean squared length of an edge,
+        and infinity weighs all edges alike.
+    kernel : {"rbf", "linear", "poly"}
+        ``exp(-gamma |x - y|^2)``, ``x'y``, ``(gamma x'y + coef0)^degree``.
+    gamma : "auto" or float
+        ``"auto"`` is 1 / (2 mean squared distance of two rows) for ``"rbf"``, and 1 for ``"poly"``.
+    degree : int
+        Of ``"poly"``.
+    coef0 : float
+        Of ``"poly"``.
+    kept : float
+        Share of the trace of the centred kernel whose coordinates are kept; 1 keeps all but rounding.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    eigenvalues_ : array of shape (n_components,)
+        Smallest first.
+    rank_ : int
+        Coordinates of the kernel that are kept.
+    n_separating_ : int
+        Coordinates that only separate groups of rows that the graph hardly connects: their eigenvalues are
+        more than 100 times below the next, or 0. A warning reports them.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    He and Niyogi (2003).
+
+    Examples
+    --------
+    >>> from isentropic import KernelLPP, datasets
+    >>> lpp = KernelLPP().fit(datasets.load("builtin:iris").X)
+    >>> lpp.embedding_.shape, lpp.rank_
+    ((150, 2), 11)
+    """
+
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    rank_: Annotated[int, Whole(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[RowKernelMap, Sub(RowKernelMap)]
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        neighbors: Any = None,
+        t: Heat = "auto",
+        kernel: Annotated[str, Choice(*_KERNELS)] = "rbf",
+        gamma: Any = "auto",
+        degree: int = 3,
+        coef0: float = 1.0,
+        kept: Annotated[float, Real("a share above 0 and at most 1", above=0, most=1.0)] = 0.99,
+        n_jobs: NJobs = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.neighbors = neighbors
+        self.t = t
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kept = kept
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Graph and weights, kernels centred by them, directions of least change along its edges.
+
+        ``y`` is not used.
+        """
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        X, n, rule = data.table, data.n, graph_rule(self.n_neighbors, self.neighbors)
+        product = InnerProduct.of(X, self.kernel, self.gamma, self.degree, self.coef0)
+        require_memory(_MATRICES * 8 * n**2, f"All kernels of {n:,} rows", "Take LPP, or a sample.")
+        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(X, rule, n_jobs=n_jobs), self.t))
+        K, p = product.between(X, X, n_jobs), degrees / degrees.sum()
+        means = K @ p
+        values, axes = _leading(_centred(K, means, p), float(self.kept))
+        found = locality_directions(axes * np.sqrt(values), adjacency, degrees, d)
+        _warn_of_kernel_rank(found.rank, n, d)
+        alpha = (axes / np.sqrt(values)) @ found.components.T
+        projection = alpha - np.outer(p, alpha.sum(axis=0))
+        with threads(n_jobs):
+            Z = project_centred(K, means, projection)
+            projection *= np.where((fixed_signs(Z) == Z).all(axis=0), 1.0, -1.0)
+            Z = project_centred(K, means, projection)
+        kept = TrainingData(n, None, data.metric)
+        new_rows = RowKernelMap(kept, X.shape[1], product, X.copy(), means, projection)
+        return self._set_fit(Z, new_rows, eigenvalues_=found.eigenvalues, rank_=found.rank,
+                             n_separating_=found.n_separating)  # fmt: skip
+
+
+def _warn_of_kernel_rank(rank: int, n: int, d: int) -> None:
+    """Warn of a rank of the kernel that leaves coordinates zero, or makes the map meaningless."""
+    if rank < d:
+        lost = f"the last {d - rank} of {d} coordinates are zero"
+        warn(f"What is kept of the kernel has a rank of {rank}: {lost}.", IsentropicWarning)
+    if rank >= max(n - 1, 2):
+        what = "the map is that of Laplacian eigenmaps"
+        hint = "Take less of it (kept), or a wider kernel (a smaller gamma)."
+        warn(f"The kernel of {n} rows has a rank of {rank}: {what}. {hint}", IsentropicWarning)
+
+
+def _centred(K: np.ndarray, means: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """``H K H'``, H = I - 1 p'."""
+    return K - means - means[:, None] + p @ means
+
+
+def _leading(K: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """The leading eigenpairs that have a share of the trace, all of them positive; one at least."""
+    values, vectors = eigh((K + K.T) / 2, overwrite_a=True)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    positive = int(np.count_nonzero(values > _ZERO * max(values[0], 0.0))) if values[0] > 0 else 0
+    if positive == 0:
+        return np.ones(1), np.zeros((len(K), 1))
+    sums = np.cumsum(values[:positive])
+    count = min(int(np.searchsorted(sums, share * sums[-1])) + 1, positive)
+    return values[:count], vectors[:, :count]

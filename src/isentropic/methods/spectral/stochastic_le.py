@@ -17,10 +17,16 @@ from ..._core.values import Knn, NeighborGraph
 from ...affinities import bridging_edges, heat_width
 from ...dissimilarities import checked_scale, mean_between
 from ...divergences import EDGE_DIVERGENCES
+from ...embedding.components import (
+    POLICIES,
+    EmbeddedRows,
+    complete_embedding,
+    component_eigenvectors,
+    initial_coordinates,
+    warn_of_point_components,
+)
 from ...embedding.embedder import Embedder
-from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap
-from ...embedding.packed_components import POLICIES, eigenvectors_of_parts, warn_of_points
 from ...embedding.training_data import NComponents, NJobs, Unlabelled, labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from ...neighbors import (
@@ -31,8 +37,7 @@ from ...neighbors import (
     subgraph,
     union,
 )
-from .class_edges import DivergentClasses, DivergentEdges
-from .laplacian import Heat, spectrum_results, warn_of_alternating
+from .laplacian import DivergentClasses, DivergentEdges, Heat, spectrum_results, warn_of_alternating
 
 _JOINS = np.log(1e12)  # an edge that weighs less than 1e-12 of the heaviest joins nothing
 
@@ -82,9 +87,9 @@ class StochasticLE(Embedder):
     unlabelled : {"posterior", "votes", "neutral"}
         What is guessed of the class of a new row: as above; by votes of its nearest rows; or nothing.
     on_disconnected : {"bridge", "points", "largest", "raise"}
-        What to do about a graph in parts, of edges that weigh at least 1e-12 of the heaviest: join them by
-        their shortest edges, which weigh as the median edge; leave them, each a point in the layout of their
-        means; fit the largest and place the others as new rows; or refuse.
+        What to do about a disconnected graph, of edges that weigh at least 1e-12 of the heaviest: join them
+        by their shortest edges, which weigh as the median edge; leave them, each a point in the layout of
+        their means; fit the largest and place the others as new rows; or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -102,7 +107,7 @@ class StochasticLE(Embedder):
     eigengap_ : float
         How far the last eigenvalue is below the next one, as a share of that.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins. A warning tells of them.
+        Coordinates that only separate groups of rows that the graph hardly connects. A warning reports them.
     graph_ : NeighborGraph
         Of the rows that were fitted; its weights are distances.
     n_features_in_ : int
@@ -168,8 +173,8 @@ class StochasticLE(Embedder):
         W = exponential_weights(graph, exponents(graph, rows))
         degrees = np.asarray(W.sum(axis=1)).ravel()
         if policy == "points" and graph.n_components > 1:
-            warn_of_points(graph.n_components, d)
-            changes, vectors = slowest_of_parts(W, degrees, data.X[rows], graph.components, d)
+            warn_of_point_components(graph.n_components, d)
+            changes, vectors = slowest_of_components(W, degrees, data.X[rows], graph.components, d)
         else:
             changes, vectors = slowest(W, degrees, d)
         results = spectrum_results(changes, vectors.shape[1], d, size=2.0)
@@ -182,7 +187,7 @@ class StochasticLE(Embedder):
 
 
 def plain_graph(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> NeighborGraph:
-    """The neighbor graph before anything is known of its parts."""
+    """The neighbor graph, not repaired."""
     found = searched_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
     directed = directed_lists(found.indices, found.distances)
     indptr, indices, lengths = union(directed, average=False, n_jobs=n_jobs)
@@ -191,7 +196,7 @@ def plain_graph(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> Neighbor
 
 
 def matched_scale(graph: NeighborGraph, labels: np.ndarray, divergences: np.ndarray) -> float:
-    """What divergences are multiplied by, so that their mean over edges between classes is 1."""
+    """The factor that makes the mean divergence over edges between classes 1."""
     heads, tails = labels[_heads(graph)], labels[graph.indices]
     apart = (heads != tails) & (heads >= 0) & (tails >= 0)
     if apart.any():
@@ -204,7 +209,7 @@ def matched_scale(graph: NeighborGraph, labels: np.ndarray, divergences: np.ndar
 def edge_exponents(
     graph: NeighborGraph, rows: np.ndarray, *, classes: DivergentClasses, factor: float, width: float
 ) -> np.ndarray:
-    """What the weight of each edge is the exponential of, less; ``rows`` are those of the graph."""
+    """Negative exponents of the weights of edges; ``rows`` are those of the graph."""
     apart = classes.between_rows(rows[_heads(graph)], rows[graph.indices])
     return (graph.weights / np.sqrt(width)) ** 2 + factor * apart
 
@@ -212,7 +217,7 @@ def edge_exponents(
 def joined(
     graph: NeighborGraph, X: np.ndarray, exponents: Callable[..., np.ndarray], policy: str, n_jobs: int | None
 ) -> tuple[NeighborGraph, np.ndarray]:
-    """The graph of the edges that weigh something, repaired as the policy says, and the rows in it."""
+    """The graph of edges with a positive weight, repaired as the policy says, and its rows."""
     rows = np.arange(len(X))
     values = exponents(graph, rows)
     graph = _of_edges(graph, values - values.min() <= _JOINS)
@@ -226,7 +231,7 @@ def joined(
 
 
 def exponential_weights(graph: NeighborGraph, exponents: np.ndarray) -> csr_array:
-    """Weights of the edges; a bridge weighs as the median edge, and a row without edges is its own."""
+    """Weights of edges; a bridge weighs as the median edge, a row without edges is its own neighbour."""
     bridges = bridging_edges(graph)
     weights = np.exp(exponents[~bridges].min(initial=np.inf) - exponents)
     if bridges.any():
@@ -244,12 +249,12 @@ def slowest(W: csr_array, degrees: np.ndarray, n_components: int) -> tuple[np.nd
     return 1.0 - values, vectors
 
 
-def slowest_of_parts(
+def slowest_of_components(
     W: csr_array, degrees: np.ndarray, X: np.ndarray, parts: np.ndarray, n_components: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same of a graph in parts: the null space is the layout of the parts."""
+    """As :func:`slowest` for a disconnected graph: the null space is the layout of the components."""
     operator = csr_array(eye_array(len(X)) - normalized_adjacency(W)[0])
-    return eigenvectors_of_parts(operator, X, parts, min(n_components, len(X) - 1), degrees)
+    return component_eigenvectors(operator, X, parts, min(n_components, len(X) - 1), degrees)
 
 
 def _heads(graph: NeighborGraph) -> np.ndarray:
@@ -257,7 +262,7 @@ def _heads(graph: NeighborGraph) -> np.ndarray:
 
 
 def _of_edges(graph: NeighborGraph, kept: np.ndarray) -> NeighborGraph:
-    """The graph of some of the edges, with the parts that these leave."""
+    """The graph of some of the edges, with its components."""
     counts = np.bincount(_heads(graph)[kept], minlength=graph.n_rows)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     indices = graph.indices[kept]

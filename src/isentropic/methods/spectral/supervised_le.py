@@ -16,16 +16,19 @@ from ..._core.specs import Array, Number, Whole
 from ..._core.state import Sub
 from ...dissimilarities import ClassDistance, mean_squared_distance
 from ...distances import distances_between, rows_per_block
-from ...embedding.class_divergences import dissimilarity_of
-from ...embedding.class_model import ClassModel
+from ...embedding.class_model import ClassModel, dissimilarity_of
+from ...embedding.components import (
+    EmbeddedRows,
+    complete_embedding,
+    component_eigenvectors,
+    initial_coordinates,
+)
 from ...embedding.embedder import Embedder
-from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
 from ...embedding.maps.nystrom import NystromMap
-from ...embedding.packed_components import eigenvectors_of_parts
 from ...embedding.training_data import NComponents, NJobs, NNeighbors, labelled_training_data
 from ...linalg import top_eigenpairs
 from ...linalg.eigen import padded
-from .class_edges import DissimilarEdges, NearestEdges
+from .laplacian import DissimilarEdges, NearestEdges
 
 _PEAK = 50.0  # times the median: a coordinate that large somewhere sits on a few rows
 _LARGEST_PEAK = 1e12
@@ -46,7 +49,7 @@ class SimilarRowsMap(NystromMap):
 
 
 class SupervisedLE(Embedder):
-    """Laplacian eigenmaps that hold near rows of a class together and push near rows of others apart.
+    """Laplacian eigenmaps that attract near rows of a class and separate near rows of two classes.
 
     Two rows are near where their similarity ``S = exp(-d^2 / beta)`` is above the mean similarity of either.
     W_w is S of near rows of one class, each row near itself, and W_b is 1 for near rows of two classes, L_b
@@ -151,7 +154,7 @@ class SupervisedLE(Embedder):
             (values, vectors), still = _top(within, between, degrees, float(self.gamma), count), 0
         Z = vectors[:, :count] * np.sqrt(degrees.sum() / degrees)[:, None]
         _warn_of_few_classes(len(self.classes_), d)
-        peak, k = _told_peak(Z), min(self.n_neighbors, len(rows))
+        peak, k = _peak_with_warning(Z), min(self.n_neighbors, len(rows))
         if measure is None:
             edges = NearestEdges(EmbeddedRows(data, data.labelled), k)
         else:
@@ -207,7 +210,7 @@ def near_weights(S: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _top(within, between, degrees, gamma: float, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest solutions but the constant one, which is projected out, not recognised; one value more."""
+    """The largest solutions after the constant one, which is projected out; one value more."""
     n, roots = len(degrees), np.sqrt(degrees)
     outside = between.sum(axis=1)
     scale = degrees.sum() / outside.sum()
@@ -225,11 +228,11 @@ def _top(within, between, degrees, gamma: float, count: int) -> tuple[np.ndarray
 
 
 def _indicators(X, within, degrees, count: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """The same without anything between classes: the largest eigenvalue once for each part of W_w."""
+    """The solutions without weights between classes: the indicators of the components of W_w."""
     parts = connected_components(csr_array(within), directed=False)[1]
     roots = np.sqrt(degrees)
     operator = np.eye(len(X)) - within / roots[:, None] / roots
-    changes, vectors = eigenvectors_of_parts(operator, X, parts, count, degrees)
+    changes, vectors = component_eigenvectors(operator, X, parts, count, degrees)
     return 1.0 - changes, vectors, min(int(parts.max()), count)
 
 
@@ -240,8 +243,8 @@ def _gap(values: np.ndarray, count: int) -> float:
     return float(min(max(1.0 - following / last, 0.0), 2.0)) if last > 0 else 0.0
 
 
-def _told_peak(Z: np.ndarray) -> float:
-    """The largest entry over the median, with a warning where a coordinate sits on a few rows."""
+def _peak_with_warning(Z: np.ndarray) -> float:
+    """The largest entry over the median; warns of a coordinate that is concentrated on a few rows."""
     sizes = np.abs(Z)
     largest, median = sizes.max(axis=0, initial=0.0), np.median(sizes, axis=0)
     ratios = np.divide(largest, median, out=np.full(len(largest), _LARGEST_PEAK), where=median > 0)

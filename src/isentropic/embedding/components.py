@@ -1,13 +1,21 @@
-"""A graph in parts: the map of each by itself, and how they are laid side by side."""
+"""Connected components of a neighbour graph: their coordinates, and rows outside the embedded ones."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
 from scipy.sparse import csr_array
 
-from .._core.errors import DisconnectedGraphWarning, warn
+from .._core.errors import DisconnectedGraphWarning, IsentropicWarning, warn
+from .._core.specs import Array, StateError
+from .._core.state import Sub
 from ..linalg import bottom_eigenpairs, fixed_signs
+from ..neighbors import RowIndex
+from .training_data import Part, TrainingData
 
 # --------------------------------------------------------------------------------------------------
 # Eigenvectors of an operator over a graph in parts: which of its many null vectors are the coordinates.
@@ -17,7 +25,7 @@ POLICIES = ("bridge", "points", "largest", "raise")
 
 
 def indicator_coordinates(X: np.ndarray, parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """One less coordinates than parts, constant on each, of weighted mean 0 and mean square 1, uncorrelated.
+    """Coordinates that are constant on each component, of weighted mean 0 and mean square 1, uncorrelated.
 
     The indicators of the parts span the null space, where any rotation is as good: this one has the principal
     axes of the means of the parts, so that parts lie as in the data. ``O(n m + p^2 (p + m))`` time.
@@ -32,7 +40,7 @@ def indicator_coordinates(X: np.ndarray, parts: np.ndarray, weights: np.ndarray)
     return fixed_signs((across @ turned / roots[:, None])[parts])
 
 
-def eigenvectors_of_parts(
+def component_eigenvectors(
     operator, X: np.ndarray, parts: np.ndarray, count: int, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ``count`` smallest eigenpairs after the constant, the null space as :func:`indicator_coordinates`.
@@ -54,8 +62,8 @@ def eigenvectors_of_parts(
     return np.concatenate([np.zeros(n_parts - 1), values]), found[:, :count]
 
 
-def warn_of_points(n_parts: int, n_components: int) -> None:
-    """Say that a map shows parts as points."""
+def warn_of_point_components(n_parts: int, n_components: int) -> None:
+    """Warn that a map shows each component as a point."""
     count = min(n_parts - 1, n_components)
     warn(
         f"The neighbour graph is in {n_parts} parts, and each is one point along {count} of {n_components} "
@@ -68,24 +76,24 @@ def warn_of_points(n_parts: int, n_components: int) -> None:
 _APART = 0.1  # of the width of the widest part: the room between two
 
 
-def rows_of_parts(labels: np.ndarray) -> list[np.ndarray]:
-    """The rows of each part, in the order of the labels."""
+def rows_by_component(labels: np.ndarray) -> list[np.ndarray]:
+    """The rows of each component, in the order of the labels."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
 
 
 def operator_block(operator: csr_array, rows: np.ndarray) -> csr_array:
-    """The operator of one part; all of it where there are no others."""
+    """The operator of one component."""
     return operator if len(rows) == operator.shape[0] else csr_array(operator[rows][:, rows])
 
 
-def side_by_side(maps: list[np.ndarray], parts: list[np.ndarray]) -> np.ndarray:
-    """One map (n, d) of all parts, in a row along the first coordinate, none over another.
+def pack_components(maps: list[np.ndarray], parts: list[np.ndarray]) -> np.ndarray:
+    """Pack the maps of components into one (n, d), side by side along the first coordinate.
 
     Maps have no unit: each is scaled so that rows are as dense as in the first.
 
     >>> first, second = np.array([[-1.0], [1.0]]), np.array([[-1.0], [1.0]])
-    >>> side_by_side([first, second], [np.array([0, 2]), np.array([1, 3])]).round(2).ravel().tolist()
+    >>> pack_components([first, second], [np.array([0, 2]), np.array([1, 3])]).round(2).ravel().tolist()
     [-1.0, 1.2, 1.0, 3.2]
     """
     n, d = sum(map(len, parts)), maps[0].shape[1]
@@ -98,3 +106,52 @@ def side_by_side(maps: list[np.ndarray], parts: list[np.ndarray]) -> np.ndarray:
         Z[rows, 0] += left - one[:, 0].min()
         left += float(np.ptp(one[:, 0])) + room
     return Z
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedRows(Part):
+    """The training rows that have coordinates of their own, to be searched."""
+
+    data: Annotated[TrainingData, Sub(TrainingData)]
+    rows: Annotated[np.ndarray, Array("g", dtype=np.int64, below="n")]
+
+    def nearest(self, X: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
+        """Positions, in ``rows``, of the ``k`` nearest to each new row."""
+        return self.index.nearest(X, k, n_jobs=n_jobs)[0]
+
+    @cached_property
+    def index(self) -> RowIndex:
+        """These rows, prepared for the search of nearest neighbors."""
+        if np.array_equal(self.rows, np.arange(self.data.n)):
+            return self.data.index
+        return RowIndex(self.data.X[self.rows], self.data.metric)
+
+    def _require_sound(self) -> None:
+        if self.data.metric != "euclidean" or self.data.X is None:
+            raise StateError("data.metric", "must be euclidean, of rows that are kept")
+
+
+def initial_coordinates(query: Any, Z: np.ndarray, n_components: int) -> np.ndarray:
+    """Coordinates of all training rows, zero for those that are not embedded or have too few coordinates.
+
+    ``query`` has the ``rows`` that ``Z`` are the coordinates of, and the training ``data``.
+    """
+    n, count = Z.shape
+    if count < n_components:
+        lost = f"the last {n_components - count} of {n_components} coordinates are zero"
+        warn(f"X has {n} rows: {lost}.", IsentropicWarning)
+    out = np.zeros((query.data.n, n_components))
+    out[query.rows, :count] = Z
+    return out
+
+
+def complete_embedding(new_rows: Any, rows: np.ndarray, n_jobs: int | None) -> Any:
+    """Complete the map with coordinates of all training rows; equal rows get the mean of theirs.
+
+    Those that are not among the embedded ``rows`` are placed by the map, as new rows are.
+    """
+    data, Z = new_rows.data, new_rows.Z
+    others = np.setdiff1d(np.arange(data.n), rows)
+    if len(others):
+        Z[others] = new_rows.transform(data.X[others], n_jobs)
+    return replace(new_rows, Z=data.merge_duplicates(Z))

@@ -1,11 +1,14 @@
-"""Optimisers: each ends at the minimum of a bowl, and says what it did."""
+"""Optimizers: minima, constraints, epochs."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic import config_context
-from isentropic.optim import averaged_descent, lbfgs, momentum_descent
+from isentropic.optim import averaged_descent, batch_epochs, lbfgs, momentum_descent
+
+# ---- Optimisers: each ends at the minimum of a bowl, and says what it did ------------------------
+
 
 CENTRE = np.array([[1.0, -2.0], [-1.0, 2.0]])
 WEIGHTS = np.array([[1.0, 30.0], [5.0, 0.5]])
@@ -75,3 +78,34 @@ def test_noise_is_averaged_and_not_fitted():
     found = averaged_descent([(view, 2.0) for view in views], np.zeros(1), steps=400)
     assert_allclose(found, 5.0, atol=0.15)
     assert abs(found[0] - 5.0) < np.std([view(found)[1][0] / 2 for view in views]) / 5
+
+
+# ---- Descents along samples, in epochs -----------------------------------------------------------
+
+
+class Count:
+    """Adds the number of the epoch, and what it remembers of those before."""
+
+    n_memories = 1
+
+    def __call__(self, Z, memory, out, epoch):
+        memory[0] += epoch
+        out[:] = Z + memory[0]
+
+
+def test_epochs_see_the_last_positions_and_their_memory():
+    assert_array_equal(batch_epochs(Count(), np.zeros((2, 1)), 4), np.full((2, 1), 0 + 1 + 3 + 6.0))
+    assert_array_equal(batch_epochs(Count(), np.ones((2, 1)), 0), np.ones((2, 1)))
+
+
+def test_a_start_in_single_precision_stays_what_it_is():
+    start = np.zeros((3, 2), np.float32)
+    batch_epochs(Count(), start, 5)
+    assert not start.any()
+
+
+def test_progress_is_told_after_every_epoch():
+    seen = []
+    with config_context(progress=lambda *told: seen.append(told)):
+        batch_epochs(Count(), np.zeros((2, 1)), 3)
+    assert seen == [("epochs", done, 3) for done in range(4)]

@@ -1,4 +1,4 @@
-"""``select``: choose parameters of a method by a quality criterion, from a grid, without labels."""
+"""Choose parameters by the quality of the map, without labels: :func:`select`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from .. import quality
-from .._core.arguments import as_numbers
-from .._core.errors import (
+from . import quality
+from ._core.arguments import as_numbers
+from ._core.errors import (
     InvalidInputError,
     IsentropicWarning,
     MemoryBudgetError,
@@ -30,13 +30,24 @@ from .._core.errors import (
     require_count,
     require_one_of,
 )
-from .._core.runtime import config_context, get_config, memory_budget, worker_threads
-from .._core.state import Dict, Each, Maybe, Number, Plain, StateError, Text, Value, Whole
-from .._core.values import DistanceRows, Floats
-from ..quality import distance_rows
-from ..quality.inputs import both_sides
-from ..quality.measures import OF_PAIRS, OF_RANKS, MeasureSpec, kinds
-from ..quality.pairwise import pair_measures
+from ._core.runtime import config_context, get_config, memory_budget, worker_threads
+from ._core.state import Dict, Each, Maybe, Number, Plain, StateError, Text, Value, Whole
+from ._core.values import DistanceRows, Floats
+from .quality import distance_rows
+from .quality.inputs import both_sides
+from .quality.measures import OF_PAIRS, OF_RANKS, MeasureSpec, kinds
+from .quality.pairwise import pair_measures
+
+__all__ = [
+    "CRITERIA",
+    "Criterion",
+    "Selection",
+    "Trial",
+    "as_grid",
+    "geometric",
+    "neighbor_grid",
+    "select",
+]
 
 # ---- ``Trial`` and ``Selection``: what a parameter search tried and chose ------------------------
 
