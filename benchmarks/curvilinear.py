@@ -72,7 +72,7 @@ def planted_kept(data, Z, model):
     return {
         "tau with planted": tau(data["planted"], Z),
         "Procrustes error": procrustes(data["planted"], Z)[2],
-        **({"pairs kept": model.kept_} if hasattr(model, "kept_") else {}),
+        **({"pairs kept": model.pair_share_} if hasattr(model, "pair_share_") else {}),
     }
 
 

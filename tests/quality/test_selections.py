@@ -48,7 +48,7 @@ def test_it_agrees_with_sets_and_with_one_row_at_a_time(made):
     lists, inside, order = made
     kept, left_out, strangers = plain_check(lists, inside)
     found = check_selection(lists, inside)
-    assert found.kept == pytest.approx(kept)
+    assert found.inside == pytest.approx(kept)
     assert (set(found.left_out), set(found.strangers)) == (left_out, strangers)
     np.testing.assert_array_equal(corrected_selection(lists, inside), plain_correction(lists, inside, order))
 
@@ -92,13 +92,13 @@ def test_chance_is_what_rows_drawn_at_random_have():
     lists = clustered_lists(0)
     rng = np.random.default_rng(0)
     drawn = [check_selection(lists, rng.choice(600, 150, replace=False)) for _ in range(200)]
-    assert np.mean([one.kept for one in drawn]) == pytest.approx(drawn[0].chance, abs=0.01)
+    assert np.mean([one.inside for one in drawn]) == pytest.approx(drawn[0].chance, abs=0.01)
 
 
 def test_exactly_half_of_the_neighbours_is_neither():
     lists = np.array([[1, 2], [0, 3], [3, 0], [2, 1]])
     found = check_selection(lists, [0, 1])
-    assert (found.kept, len(found.left_out), len(found.strangers)) == (0.5, 0, 0)
+    assert (found.inside, len(found.left_out), len(found.strangers)) == (0.5, 0, 0)
 
 
 def test_flags_and_positions_say_the_same():

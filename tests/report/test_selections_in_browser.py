@@ -191,7 +191,7 @@ def test_the_lasso_is_checked_as_python_does(open_page, cut_page, planted):
     for size in (1, 30, 120, 300, 450):
         rows = rng.choice(450, size, replace=False)
         told, found = tab.evaluate(script, rows.tolist()), check_selection(near, rows)
-        assert (told["kept"], told["chance"]) == pytest.approx((found.kept, found.chance))
+        assert (told["kept"], told["chance"]) == pytest.approx((found.inside, found.chance))
         assert told["leftOut"] == found.left_out.tolist()
         assert told["strangers"] == found.strangers.tolist()
         assert told["after"] == corrected_selection(near, rows).tolist()

@@ -28,7 +28,7 @@ from .shared.options import (
 )
 from .shared.output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
 from .shared.process import FAILURE, command_start, computing, prompt_interrupt
-from .shared.report_document import Told, document, facts_of
+from .shared.report_document import ReportRequest, document, facts_of
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, Target, with_table_options
 from .shared.terminal import MethodLines, one_bar, reporting, show_json
 
@@ -159,17 +159,17 @@ def main(
             **table_options.by_option(), "most-rows": most_rows, "budget": budget, "seed": seed,
         }  # fmt: skip
         page, by_preset = outputs[0].path, methods is None
-        told = Told(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)
+        request = ReportRequest(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)
         with config_context(memory_in_all=memory is not None):  # from here on the table is part of it
             found, resumed = _compared(table, asked, shown=not quiet)
             require_replaceable(outputs[0], force=force)
-            _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
+            _finish(table, found, request, began, resumed, warned, color, quiet, as_json)
 
 
 def _finish(
     table: Table,
     found: Comparison,
-    told: Told,
+    request: ReportRequest,
     began: float,
     resumed: int,
     warned: list[str],
@@ -191,7 +191,7 @@ def _finish(
     assert judged is not None  # there is a Run, at least
     different = table if found.distinct is None else select_rows(table, found.distinct)  # identical rows once
     compared = table if found.rows is None else select_rows(table, found.rows)
-    facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
+    facts = facts_of(table, found, request, time.perf_counter() - began, resumed, warned)
     local = found.in_distinct_rows()
     tested = shown_groups(compared, local.runs, judged, full_run=local.full_run, full_table=different)
     judged = with_answers(judged, tested, about_table(compared))
@@ -199,25 +199,27 @@ def _finish(
         compared, local.runs, judged, full_run=local.full_run, full_table=different, group_test=tested
     )
     text = page(compared, local.runs, judged, drawn, facts, color=color, copies=found.copies)
-    maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
+    maps = request.maps if judged.shown is not None else None  # without a map there is nothing to write
     with write_together():
-        with atomic_write(told.out) as file:
+        with atomic_write(request.out) as file:
             file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
         if maps is not None:
             of_all = found.full_run is not None and not found.full_run.failed
             of_rows = compared if found.sampled else table
             written = (table, [found.full_run]) if of_all else (of_rows, runs, judged)
-            save_maps(maps, *written, raw_text=told.raw_text)
+            save_maps(maps, *written, raw_text=request.raw_text)
     if as_json:
-        show_json(document(table, found, judged, drawn, facts, told))
+        show_json(document(table, found, judged, drawn, facts, request))
     elif not quiet:
         for line in (*judged.lines, *found.notes):
             typer.echo(line)
-        how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
+        how = (
+            f"preset {request.preset}: {facts['preset_text']}" if request.by_preset else facts["preset_text"]
+        )
         passed = seconds(time.perf_counter() - began)
         typer.echo(f"Compared {plural(len(runs), 'method')} in {passed} ({how}).")
-        files = " and ".join(str(path) for path in (told.out, maps) if path is not None)
-        kept = f"; results in {told.folder}" if told.folder is not None else ""
+        files = " and ".join(str(path) for path in (request.out, maps) if path is not None)
+        kept = f"; results in {request.folder}" if request.folder is not None else ""
         typer.echo(printable(f"wrote {files}{kept}"))
     if all(run.failed for run in runs):
         raise typer.Exit(FAILURE)

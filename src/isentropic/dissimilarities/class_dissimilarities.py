@@ -73,14 +73,14 @@ class Exponential:
     discount: Annotated[float, Double(0, most=1)]
 
     def between(
-        self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, told: bool = True
+        self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, warns: bool = True
     ) -> np.ndarray:
         same = heads == tails
-        return class_aware_distances(d, same, width=self.width, discount=self.discount, told=told)
+        return class_aware_distances(d, same, width=self.width, discount=self.discount, warns=warns)
 
     def expected(self, d: np.ndarray, shares: np.ndarray | None, tails: np.ndarray) -> np.ndarray:
         same = same_class(shares, tails)
-        return class_aware_distances(d, same, width=self.width, discount=self.discount, told=False)
+        return class_aware_distances(d, same, width=self.width, discount=self.discount, warns=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Shrunk:
     factor: Annotated[float, Double(1)]
 
     def between(
-        self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, told: bool = True
+        self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, warns: bool = True
     ) -> np.ndarray:
         return np.where(heads == tails, d / self.factor, d)
 
@@ -106,7 +106,7 @@ class Added:
     lengths: Annotated[np.ndarray, Array("c", "c", least=0)]  # (c, c), zero on the diagonal
 
     def between(
-        self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, told: bool = True
+        self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, warns: bool = True
     ) -> np.ndarray:
         return d + self.lengths[heads, tails]
 
@@ -226,11 +226,11 @@ class ClassIndex:
         rows = np.arange(len(self._X))
 
         def weigh(d: np.ndarray, tails: np.ndarray) -> np.ndarray:
-            return measure.between(d, self.classes[:, None], tails, told=False)
+            return measure.between(d, self.classes[:, None], tails, warns=False)
 
         return self._merged(self._X, k, weigh, rows, n_jobs)[:2]
 
-    def listed(
+    def neighbor_lists(
         self, k: int, measure: ClassDistance, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k other rows nearest to each by the dissimilarity, and that, nearest first."""
@@ -286,7 +286,9 @@ class DirectedIndex:
     def __init__(self, X: np.ndarray, classes: np.ndarray, metric: Metric = "euclidean"):
         self._X, self._classes, self._metric = X, classes, metric
 
-    def listed(self, k: int, measure: Directed, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def neighbor_lists(
+        self, k: int, measure: Directed, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The k other rows nearest to each, and how far they are, nearest first."""
         same = (self._classes[:, None] == np.unique(self._classes)).astype(float)
         return self._lists(self._X, k, measure, same, np.arange(len(self._X)), n_jobs)

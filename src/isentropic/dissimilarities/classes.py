@@ -41,7 +41,7 @@ def class_aware_distances(
     *,
     width: float,
     discount: float = 0.5,
-    told: bool = True,
+    warns: bool = True,
 ) -> np.ndarray:
     """Supervised dissimilarities of ES-ISOMAP: below 1 within a class, growing without bound between classes.
 
@@ -49,7 +49,7 @@ def class_aware_distances(
     ``share``, the probability that both rows are of one class (1 or 0 where both classes are known),
     the expectation of the two. Both grow with d. A discount of 0 keeps every row of the own class nearer than
     any other, so that a graph of nearest neighbours falls into classes. Exponents end at 300, with a warning,
-    which ``told=False`` leaves out.
+    which ``warns=False`` leaves out.
 
     >>> import numpy as np
     >>> class_aware_distances(np.array([0.0, 1.0, 1.0]), np.array([1, 1, 0]), width=1.0).round(3).tolist()
@@ -62,7 +62,7 @@ def class_aware_distances(
     ratio = (distances / np.sqrt(width)) ** 2
     exponent = np.minimum(ratio / 2, _LARGEST_EXPONENT)
     clipped = int(np.count_nonzero((ratio / 2 > _LARGEST_EXPONENT) & (share < 1)))
-    if clipped and told:
+    if clipped and warns:
         what = f"{clipped} of {distances.size} distances are too long for their class-aware form"
         warnings.warn(f"{what}: exponents end at {_LARGEST_EXPONENT:g}. Take a larger width, or look for "
                       "outliers.", IsentropicWarning, stacklevel=2)  # fmt: skip

@@ -183,12 +183,12 @@ def sampled_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: 
     per_batch = math.ceil(n_pairs / (BATCHES * per_row))
     random = generator(random_state)
     drawn = random.randint(X.n, size=(BATCHES * per_batch, 1))
-    partners = random.randint(X.n - 1, size=(BATCHES * per_batch, per_row))
-    partners += partners >= drawn
+    others = random.randint(X.n - 1, size=(BATCHES * per_batch, per_row))
+    others += others >= drawn
     if single:
-        sides = [_single(side, drawn[:, 0], partners[:, 0]) for side in (X, Z)]
+        sides = [_single(side, drawn[:, 0], others[:, 0]) for side in (X, Z)]
     else:
-        sides = [_from_rows(side, drawn[:, 0], partners) for side in (X, Z)]
+        sides = [_from_rows(side, drawn[:, 0], others) for side in (X, Z)]
     given, mapped = (distances.reshape(BATCHES, -1) for distances in sides)
     return SampledPairs(given, mapped)
 
@@ -201,10 +201,10 @@ def _single(side: DistanceRows, first: Integers, second: Integers) -> Floats:
     return out
 
 
-def _from_rows(side: DistanceRows, rows: Integers, partners: Integers) -> Floats:
-    out = np.empty(partners.shape)
+def _from_rows(side: DistanceRows, rows: Integers, others: Integers) -> Floats:
+    out = np.empty(others.shape)
     for block in row_blocks(len(rows), "drawn pairs", size=rows_per_block(side.n)):
-        out[block] = np.take_along_axis(side.rows(rows[block]), partners[block], axis=1)
+        out[block] = np.take_along_axis(side.rows(rows[block]), others[block], axis=1)
     return out
 
 

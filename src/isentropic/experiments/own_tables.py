@@ -311,8 +311,8 @@ def _looked_at(path: Path, study: Study) -> tuple[str | None, bool, tuple[str, .
 
 def _facts(own: Sequence[_Own], methods: Sequence[str], outcomes: Mapping[Task, Outcome]) -> tuple[str, ...]:
     """What is told apart, what reading had to say, and why there is no ranking."""
-    told = [f"{one.label} {one.target}" for one in own if one.target is not None]
-    said = [f"Targets: {', '.join(told)}."] if told else []
+    targets = [f"{one.label} {one.target}" for one in own if one.target is not None]
+    said = [f"Targets: {', '.join(targets)}."] if targets else []
     said += [f"{one.label}: {notice.rstrip('.')}." for one in own for notice in one.notices]
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for task, outcome in outcomes.items():

@@ -70,7 +70,7 @@ def perform(task: Task) -> tuple[Outcome, bool]:
         lost = [name for name, value in measures.items() if not math.isfinite(value)]
         require(not lost, "every measure", "finite", {name: measures[name] for name in lost})
     except Exception as error:  # whatever a method raises, the other tasks are done
-        measures, reason, keep = {}, _told(error), isinstance(error, Refused)
+        measures, reason, keep = {}, _message_of(error), isinstance(error, Refused)
     return Outcome(measures, time.perf_counter() - began, reason), keep
 
 
@@ -79,7 +79,7 @@ def _work(name: str) -> Any:
     return getattr(import_module(module), function)
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     return str(error) if isinstance(error, IsentropicError) else f"{type(error).__name__}: {error}"
 
 

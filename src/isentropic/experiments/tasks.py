@@ -56,8 +56,8 @@ class Task:
 
     def words(self) -> str:
         """All that tells it from other tasks, the same in every process."""
-        told = (self.source, self.table, self.dataset, self.method, self.protocol, self.work)
-        return json.dumps([*told, dict(self.arguments)], sort_keys=True)
+        fields_of_task = (self.source, self.table, self.dataset, self.method, self.protocol, self.work)
+        return json.dumps([*fields_of_task, dict(self.arguments)], sort_keys=True)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Changes:
     Every added edge is at a hub: at a new row, or at the lower end of an edge between old rows.
     """
 
-    kept: NeighborGraph  # of the old rows: the edges that are in both graphs, equally long
+    unchanged: NeighborGraph  # of the old rows: the edges that are in both graphs, equally long
     ends: np.ndarray  # (r, 2) int32: edges that are in the old graph only
     lengths: np.ndarray  # (r,)
     hubs: np.ndarray  # (h,) rows of the new graph, new ones first
@@ -46,10 +46,10 @@ class Changes:
         is_kept = np.zeros(len(key), bool)
         is_kept[at[same]] = True
         indptr = np.concatenate([[0], np.cumsum(is_kept)])[old.indptr]
-        kept = replace(old, indptr=indptr, indices=old.indices[is_kept], weights=old.weights[is_kept])
+        unchanged = replace(old, indptr=indptr, indices=old.indices[is_kept], weights=old.weights[is_kept])
         left = np.flatnonzero(~is_kept & (row < old.indices))
         ends = np.column_stack([row[left], old.indices[left]]).astype(np.int32)
-        return cls(kept, ends, old.weights[left], *_hubs(new, n, new_row, inside[~same]))
+        return cls(unchanged, ends, old.weights[left], *_hubs(new, n, new_row, inside[~same]))
 
 
 def _row_of_entries(graph: NeighborGraph) -> np.ndarray:
@@ -173,12 +173,12 @@ class Repair:
         n, everyone = old.n_rows, np.arange(new.n_rows)
         self._n, self._n_new, self._n_jobs = n, new.n_rows - n, n_jobs
         self._changes = changes = Changes.between(old, new)
-        kept = _Numbered._permuted(changes.kept, labels[:n])
+        unchanged = _Numbered._permuted(changes.unchanged, labels[:n])
         numbered = _Numbered._permuted(new, labels)
         number = numbered.numbers
         self._graph = replace(numbered, labels=everyone, numbers=everyone)  # columns are nodes
         self._most = int(_HEAVY * n)
-        self._kept = kept.indptr, kept.indices, kept.weights
+        self._kept = unchanged.indptr, unchanged.indices, unchanged.weights
         self._ends = number[changes.ends].astype(np.int32)
         self._exits = number[changes.exits].astype(np.int32)
         self.hubs = np.empty((len(changes.hubs), new.n_rows))
@@ -333,10 +333,10 @@ class GrowingPaths:
     def _make_room(self, n: int, n_kept: int) -> None:
         if len(self._square) >= n:
             return
-        kept = self._square[:n_kept, :n_kept] if n_kept else np.empty((0, 0))
-        self._square = kept  # what is not kept is given up before more is taken
+        unchanged = self._square[:n_kept, :n_kept] if n_kept else np.empty((0, 0))
+        self._square = unchanged  # what is not kept is given up before more is taken
         square = np.empty((_room(n), _room(n)))  # pages that nobody writes to take no memory
-        square[:n_kept, :n_kept] = kept
+        square[:n_kept, :n_kept] = unchanged
         self._square = square
 
 

@@ -188,7 +188,9 @@ def nearest_in_graph(
     fits = len(extras) == len(graph.weights)
     require(fits, "extras", f"a number for each of {len(graph.weights)} edges", len(extras))
     selves = np.arange(graph.n_rows)
-    indices, distances = _listed(graph, graph.indptr, graph.indices, graph.weights, extras, selves, k, n_jobs)
+    indices, distances = _nearest_lists(
+        graph, graph.indptr, graph.indices, graph.weights, extras, selves, k, n_jobs
+    )
     return Neighbors(indices, distances, "geodesic", exact=graph.exact, recall=graph.recall)
 
 
@@ -209,10 +211,12 @@ def nearest_by_entries(
     starts = np.arange(0, b * e + 1, e)
     nobody = np.full(b, -1)
     seeds = entries.ravel().astype(np.int32)
-    return _listed(graph, starts, seeds, distances.ravel(), extras.ravel(), nobody, k, n_jobs)
+    return _nearest_lists(graph, starts, seeds, distances.ravel(), extras.ravel(), nobody, k, n_jobs)
 
 
-def _listed(graph, seed_ptr, seeds, starts, extras, selves, k, n_jobs) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_lists(
+    graph, seed_ptr, seeds, starts, extras, selves, k, n_jobs
+) -> tuple[np.ndarray, np.ndarray]:
     found, lengths = np.empty((len(selves), k), np.int32), np.empty((len(selves), k))
     for block in row_blocks(len(selves), "shortest paths", size=_NEAREST_BLOCK, adapt=True):
         with threads(n_jobs) as n_workers:

@@ -189,13 +189,13 @@ class PairSteps:
     n_memories = 2
 
     def __init__(self, lists: tuple[np.ndarray, ...], *, n_steps: int):
-        self._starts, self._partners = both_ends(lists)
+        self._starts, self._ends = both_ends(lists)
         self._n_steps = n_steps
 
     def __call__(self, Z: np.ndarray, memory: np.ndarray, out: np.ndarray, epoch: int) -> None:
         near, mid, far = phase_weights(epoch, self._n_steps)
         amounts = 2.0 * np.array([near * HALVES[0], mid * HALVES[1], -far * HALVES[2]])
-        pair_epoch(Z, memory, out, self._starts, self._partners, amounts.astype(np.float32),
+        pair_epoch(Z, memory, out, self._starts, self._ends, amounts.astype(np.float32),
                    np.array(HALVES, np.float32), np.float32(adam_rate(1.0, epoch)))  # fmt: skip
 
 

@@ -336,20 +336,20 @@ class RankImages:
         """The cost of the map ``Z`` (n, d), and its rank images."""
         n = len(Z)
         shape = (n, 2 * self.k)
-        partners, wanted, weights = np.empty(shape, np.int64), np.empty(shape), np.empty(shape)
+        others, wanted, weights = np.empty(shape, np.int64), np.empty(shape), np.empty(shape)
         with threads(self.n_jobs) as workers:
-            costs = rank_images(self.ranks, self.near, Z, self.leniency, workers, partners, wanted, weights)
-        return math.fsum(costs), _symmetric(partners, wanted, weights)
+            costs = rank_images(self.ranks, self.near, Z, self.leniency, workers, others, wanted, weights)
+        return math.fsum(costs), _symmetric(others, wanted, weights)
 
 
-def _symmetric(partners: np.ndarray, wanted: np.ndarray, weights: np.ndarray) -> ListedPairs:
+def _symmetric(others: np.ndarray, wanted: np.ndarray, weights: np.ndarray) -> ListedPairs:
     """Symmetrize wanted distances by weight: ``W = w + w'``, ``T = (w t + w' t') / W``."""
-    n = len(partners)
-    rows = np.repeat(np.arange(n), partners.shape[1])
+    n = len(others)
+    rows = np.repeat(np.arange(n), others.shape[1])
     some = weights.ravel() > 0
 
     both = weights + 1j * weights * wanted  # in one array, for one pattern of entries
-    one = csr_array((both.ravel()[some], (rows[some], partners.ravel()[some])), shape=(n, n))
+    one = csr_array((both.ravel()[some], (rows[some], others.ravel()[some])), shape=(n, n))
     total = (one + one.T).tocsr()
     total.sort_indices()
     W = total.data.real.copy()

@@ -292,7 +292,7 @@ Flags = npt.NDArray[np.bool_]
 class SelectionCheck:
     """A selection compared with the nearest rows in the data."""
 
-    kept: float  # share of the nearest rows of the selected ones that are selected too
+    inside: float  # share of the nearest rows of the selected ones that are selected too
     chance: float  # what as many rows drawn at random would have
     left_out: Integers  # rows outside with more than half of their nearest rows inside
     strangers: Integers  # rows inside with more than half of their nearest rows outside
@@ -317,13 +317,13 @@ def check_selection(neighbors: Neighbors | Any, rows: Any) -> SelectionCheck:
     >>> near = np.array([[j for j in range(5) if j != i] for i in range(5)])
     >>> near = np.concatenate([near, near + 5])
     >>> found = check_selection(near, [0, 1, 2, 3, 5])
-    >>> found.kept, found.left_out, found.strangers
+    >>> found.inside, found.left_out, found.strangers
     (0.6, array([4]), array([5]))
     """
     indices, inside = _checked(neighbors, rows)
     shares = inside[indices].mean(axis=1)
     return SelectionCheck(
-        kept=float(shares[inside].mean()),
+        inside=float(shares[inside].mean()),
         chance=(int(inside.sum()) - 1) / (len(inside) - 1),
         left_out=np.flatnonzero(~inside & (shares > 0.5)),
         strangers=np.flatnonzero(inside & (shares < 0.5)),

@@ -254,7 +254,7 @@ def _groups(page_data: PageData) -> list[dict[str, Any]]:
         found.append({
             "name": group.name, "rows": pack(group.rows, "u4"), "n": len(group.rows),
             "stability": group.stability, "lines": list(group.lines),
-            "inside": round(check.kept, 4), "chance": round(check.chance, 4),
+            "inside": round(check.inside, 4), "chance": round(check.chance, 4),
         })  # fmt: skip
     return found
 

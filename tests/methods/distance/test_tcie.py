@@ -69,7 +69,7 @@ def test_a_strip_with_a_hole_is_flattened_as_isomap_cannot(fitted):
     bent = procrustes(PLANTED, Isomap(8).fit_transform(STRIP))[2]
     flat = procrustes(PLANTED, fitted.embedding_)[2]
     assert flat < 0.003 < 0.01 < bent
-    assert 0.02 < fitted.kept_ < 0.15
+    assert 0.02 < fitted.pair_share_ < 0.15
 
 
 def test_new_rows_have_their_planted_places():
@@ -86,7 +86,7 @@ def test_without_a_boundary_it_is_metric_mds_of_geodesics():
     X = STRIP[:150]
     model = TCIE(8, boundary=np.zeros(150, bool), tol=1e-9).fit(X)
     mds = MetricMDS(metric=Geodesic(8)).fit(X)
-    assert model.kept_ == 1.0
+    assert model.pair_share_ == 1.0
     assert model.cost_ == pytest.approx(mds.cost_, rel=1e-5)
     assert np.isfinite(model.transform(X[:3] + 0.01)).all()
 
@@ -99,7 +99,7 @@ def test_the_cost_is_that_of_the_kept_pairs(fitted):
     kept[rows, fitted._map.query.graph.indices] = True
     kept = squareform(kept & ~np.eye(len(G), dtype=bool))
     given, mapped = squareform(G)[kept], pdist(fitted.embedding_)[kept]
-    assert fitted.kept_ == pytest.approx(kept.mean(), rel=1e-12)
+    assert fitted.pair_share_ == pytest.approx(kept.mean(), rel=1e-12)
     assert_allclose(fitted.cost_, ((given - mapped) ** 2).sum() / (given**2).sum(), rtol=1e-9)
 
 

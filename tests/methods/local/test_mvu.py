@@ -89,7 +89,7 @@ def one_thread():
 
 
 def trace(fitted):
-    return fitted.eigenvalues_.sum() / fitted.kept_
+    return fitted.eigenvalues_.sum() / fitted.variance_share_
 
 
 def test_pairs_are_those_of_all_patches():
@@ -137,7 +137,7 @@ def test_a_roll_is_unrolled_many_times_as_well_as_by_isomap():
     fitted = MVU().fit(X)
     assert procrustes(sheet, fitted.embedding_)[2] < 0.0002
     assert 0.007 < procrustes(sheet, Isomap(6).fit_transform(X))[2]
-    assert fitted.kept_ > 0.998
+    assert fitted.variance_share_ > 0.998
     assert fitted.eigengap_ > 0.98
     assert fitted.violation_ <= 0.005
     new, places = roll(450)[0][400:], fitted.transform(roll(450)[0][400:])

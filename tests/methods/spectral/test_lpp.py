@@ -194,7 +194,7 @@ def dense_kernel(X, new, k, gamma, share, d):
 def test_it_solves_the_generalised_problem_and_places_new_rows(gamma, share):
     X, new = ROLL / 5, ROLL[:20] / 5 + 0.01
     rank, values, Z, places = dense_kernel(X, new, 8, gamma, share, 2)
-    fitted = KernelLPP(8, gamma=gamma, kept=share).fit(X)
+    fitted = KernelLPP(8, gamma=gamma, variance_share=share).fit(X)
     assert fitted.rank_ == rank
     assert_allclose(fitted.eigenvalues_, values, rtol=1e-8)
     found = np.vstack([fitted.embedding_, fitted.transform(new)])
@@ -205,7 +205,7 @@ def test_a_kernel_of_full_rank_is_laplacian_eigenmaps():
     with pytest.warns(
         IsentropicWarning, match="120 rows has a rank of 119: the map is that of Laplacian eigen"
     ):
-        fitted = KernelLPP(8, 3, gamma=0.5, kept=1).fit(ROLL)
+        fitted = KernelLPP(8, 3, gamma=0.5, variance_share=1).fit(ROLL)
     expected = LaplacianEigenmaps(8, 3).fit(ROLL)
     assert_allclose(fitted.eigenvalues_, expected.eigenvalues_, atol=1e-10)
     assert_same_up_to_sign(fitted.embedding_, expected.embedding_, rtol=0, atol=1e-7)
@@ -219,7 +219,7 @@ def test_what_is_left_out_makes_it_another_map():
 
 @pytest.mark.parametrize("rule", [None, Can(6)])
 def test_the_linear_kernel_is_lpp(rule):
-    fitted = KernelLPP(7, neighbors=rule, kernel="linear", kept=1).fit(IRIS[:100])
+    fitted = KernelLPP(7, neighbors=rule, kernel="linear", variance_share=1).fit(IRIS[:100])
     expected = LPP(7, neighbors=rule).fit(IRIS[:100])
     assert fitted.rank_ == 4
     assert_allclose(fitted.eigenvalues_, expected.eigenvalues_, rtol=1e-7)
@@ -230,7 +230,7 @@ def test_the_linear_kernel_is_lpp(rule):
 
 def test_coordinates_beyond_the_rank_are_zero_and_said_to_be_kernel():
     with pytest.warns(IsentropicWarning, match="a rank of 1: the last 1 of 2 coordinates are zero"):
-        fitted = KernelLPP(kernel="linear", kept=0.5).fit(IRIS)
+        fitted = KernelLPP(kernel="linear", variance_share=0.5).fit(IRIS)
     assert np.ptp(fitted.embedding_[:, 0]) > 1
     assert not fitted.embedding_[:, 1].any()
 
@@ -247,8 +247,8 @@ def test_memory_is_refused_before_it_is_taken():
     ("estimator", "message"),
     [
         (KernelLPP(kernel="precomputed"), "kernel must be one of rbf, linear, poly, got 'precomputed'"),
-        (KernelLPP(kept=0), "kept must be a share above 0 and at most 1, got 0"),
-        (KernelLPP(kept=1.5), "kept must be a share above 0 and at most 1, got 1.5"),
+        (KernelLPP(variance_share=0), "variance_share must be a share above 0 and at most 1, got 0"),
+        (KernelLPP(variance_share=1.5), "variance_share must be a share above 0 and at most 1, got 1.5"),
         (KernelLPP(gamma=-1), "gamma must be 'auto' or a positive number, got -1"),
         (KernelLPP(t=0), "t must be 'auto' or a positive number, got 0"),
     ],

@@ -24,7 +24,7 @@ _DEFAULTS = {**TABLE_DEFAULTS.by_option(), "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportRequest:
     """What the reader said on the command line."""
 
     source: str
@@ -53,7 +53,12 @@ class Told:
 
 
 def facts_of(
-    table: Table, compared: Comparison, told: Told, seconds: float, resumed: int, warned: Sequence[str]
+    table: Table,
+    compared: Comparison,
+    request: ReportRequest,
+    seconds: float,
+    resumed: int,
+    warned: Sequence[str],
 ) -> dict[str, Any]:
     """Plain data about the report, for the page and for programs."""
     from datetime import UTC, datetime
@@ -62,15 +67,15 @@ def facts_of(
     from ...distances import metric_name
 
     found = intrinsic_dimension(table.X, metric=table.metric)
-    preset = PRESETS[told.preset]
+    preset = PRESETS[request.preset]
     return {
-        "command": told.command,
+        "command": request.command,
         "versions": versions(),
         "seconds": round(seconds, 3),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "preset": told.preset if told.by_preset else None,
-        "preset_text": preset.text if told.by_preset else _asked_for(preset),
-        "seed": told.seed,
+        "preset": request.preset if request.by_preset else None,
+        "preset_text": preset.text if request.by_preset else _asked_for(preset),
+        "seed": request.seed,
         "n_seeds": preset.n_seeds,
         "rows": len(table.X),
         "compared_rows": len(table.X) if compared.rows is None else len(compared.rows),
@@ -112,16 +117,21 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    table: Table, compared: Comparison, judged: Verdict, drawn: PageData, facts: Mapping[str, Any], told: Told
+    table: Table,
+    compared: Comparison,
+    judged: Verdict,
+    drawn: PageData,
+    facts: Mapping[str, Any],
+    request: ReportRequest,
 ) -> dict[str, Any]:
     """Everything but the maps, which the page and the folder hold."""
     runs, full_run = compared.runs, compared.full_run
     return {
         "table": table.name,
         **facts,
-        "out": str(told.out),
-        **({} if told.maps is None or judged.shown is None else {"maps": str(told.maps)}),
-        **({} if told.folder is None else {"folder": str(told.folder)}),
+        "out": str(request.out),
+        **({} if request.maps is None or judged.shown is None else {"maps": str(request.maps)}),
+        **({} if request.folder is None else {"folder": str(request.folder)}),
         "verdict": {
             **asdict(judged),
             "headline": judged.headline,

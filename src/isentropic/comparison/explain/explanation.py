@@ -231,7 +231,7 @@ def compare_columns(
     """Compare two checked selections column by column, as :func:`explain` reports it."""
     first = _half(inside, seed) | _half(outside, seed)
     texts = [_has_enough(column, inside, outside, first) for column in columns]
-    enough = [column for column, is_told in zip(columns, texts, strict=True) if is_told]
+    enough = [column for column, is_enough in zip(columns, texts, strict=True) if is_enough]
     chosen = list(_choose(enough, inside & first, outside & first))
     if most is not None:
         chosen = sorted(chosen, key=lambda one: -one[2])[:most]
@@ -243,7 +243,7 @@ def compare_columns(
         n_columns=len(columns),
         n_tested=len(tested),
         alpha=alpha,
-        skipped=tuple(column.name for column, is_told in zip(columns, texts, strict=True) if not is_told),
+        skipped=tuple(column.name for column, is_enough in zip(columns, texts, strict=True) if not is_enough),
     )
 
 

@@ -191,15 +191,15 @@ def no_recommendation(case: str, shown: str | None) -> tuple[str, str]:
 
 def column_relation(case: str, p: float, density: float) -> str:
     """Whether the columns are related, for the record of the report."""
-    told = f"shuffled by itself (p = {p:.2f})"
+    how = f"shuffled by itself (p = {p:.2f})"
     if case == "unrelated":
-        return f"Rows lie no closer together than with each column {told}: the columns are unrelated."
+        return f"Rows lie no closer together than with each column {how}: the columns are unrelated."
     if case == "hardly related":
         return (
-            f"Rows lie hardly closer together than with each column {told}: {density:.1f} times as dense. "
+            f"Rows lie hardly closer together than with each column {how}: {density:.1f} times as dense. "
             "The columns are hardly related."
         )
-    return f"Rows lie {density:,.1f} times as dense as with each column {told}: there is something to show."
+    return f"Rows lie {density:,.1f} times as dense as with each column {how}: there is something to show."
 
 
 def next_step(case: str, p: float | None) -> str:

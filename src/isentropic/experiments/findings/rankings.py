@@ -67,10 +67,10 @@ def rankings(
     for name, group in _groups(results, together):
         cells = [one for result in group for one in result.cells if one.cell.measure in RANKED]
         several = len({one.cell.measure for one in cells}) > 1
-        told = {**COLUMNS_IN_WORDS, "honest": group[0].table.honest}
-        for column in told:
+        in_words = {**COLUMNS_IN_WORDS, "honest": group[0].table.honest}
+        for column in in_words:
             made = [
-                _ranking(name, column, told[column], cells, by_data, rope)
+                _ranking(name, column, in_words[column], cells, by_data, rope)
                 for by_data in ((False, True) if several else (True,))
             ]
             found += [one for one in made if one is not None]
@@ -213,10 +213,10 @@ def rank_rows(found: Sequence[Ranking]) -> list[tuple[object, ...]]:
                 test.iman_davenport_p, ranking.difference)  # fmt: skip
         for i in np.argsort(test.average_ranks, kind="stable").tolist():
             name = test.methods[i]
-            told: tuple[object, ...] = (None,) * (1 + len(fields(Against)))
+            compared: tuple[object, ...] = (None,) * (1 + len(fields(Against)))
             if name != first:
-                told = (first, *astuple(against(ranking, name)))
-            rows.append((*head, name, test.average_ranks[i], ranking.means[i], *told))
+                compared = (first, *astuple(against(ranking, name)))
+            rows.append((*head, name, test.average_ranks[i], ranking.means[i], *compared))
     return rows
 
 

@@ -24,16 +24,16 @@ def survives(
     results: Sequence[TableResult], found: Sequence[Ranking], p_values: Sequence[PrintedP] = ()
 ) -> tuple[str, ...]:
     """First sentences of a page: how much is met, who leads and whether honestly, what chance gives."""
-    said = [*_counts(results)]
+    sentences = [*_counts(results)]
     names = dict.fromkeys(ranking.name for ranking in found)
     for name in names:
-        said += _ranked([ranking for ranking in found if ranking.name == name])
-    said += _claims(p_values)
+        sentences += _ranked([ranking for ranking in found if ranking.name == name])
+    sentences += _claims(p_values)
     for result in results:
-        said += [*_permuted(result), *_random(result), *result.facts]
-    said += [] if names else _honest(results)
-    said += _absent(results)
-    return tuple(said)
+        sentences += [*_permuted(result), *_random(result), *result.facts]
+    sentences += [] if names else _honest(results)
+    sentences += _absent(results)
+    return tuple(sentences)
 
 
 def unfinished(done: Mapping[Task, Outcome], left: Sequence[Task]) -> list[str]:
@@ -41,12 +41,12 @@ def unfinished(done: Mapping[Task, Outcome], left: Sequence[Task]) -> list[str]:
     if not left:
         return []
     seconds, span = sum(outcome.seconds for outcome in done.values()), time_left(done, left)
-    told = (
+    sentence = (
         f"Not all was run: {len(done):,} of {len(done) + len(left):,} pieces of work are done, "
         f"in {duration(seconds, seconds)} of work"
     )
-    told += "." if span is None else f"; the others would take {duration(*span)} more, of one process."
-    return [f"{told} Cells without a number of ours say so, and all below is of what was run."]
+    sentence += "." if span is None else f"; the others would take {duration(*span)} more, of one process."
+    return [f"{sentence} Cells without a number of ours say so, and all below is of what was run."]
 
 
 def _counts(results: Sequence[TableResult]) -> list[str]:
@@ -63,9 +63,9 @@ def _counts(results: Sequence[TableResult]) -> list[str]:
 
 def _reasons(differing: Sequence[CellResult]) -> list[str]:
     rounding = sum(one.reason == ROUNDING for one in differing)
-    untold = sum(one.is_open for one in differing)
+    unexplained = sum(one.is_open for one in differing)
     parts = [f"{rounding:,} may be rounding alone"] if rounding else []
-    parts += [f"{untold:,} {'is' if untold == 1 else 'are'} not explained"] if untold else []
+    parts += [f"{unexplained:,} {'is' if unexplained == 1 else 'are'} not explained"] if unexplained else []
     return [f"Of those that differ {', and '.join(parts)}."] if parts else []
 
 
@@ -75,13 +75,13 @@ def _reasons(differing: Sequence[CellResult]) -> list[str]:
 def _ranked(group: Sequence[Ranking]) -> list[str]:
     """Of one group of tables: the leader as printed, run again, and on rows that were not seen."""
     columns = {ranking.column: ranking for ranking in group if ranking.by_data}
-    said = []
+    sentences = []
     for column, ranking in columns.items():
-        told = f"{ranking.name} {ranking.how} ({ranking.blocks}): {_leader(ranking)}."
+        sentence = f"{ranking.name} {ranking.how} ({ranking.blocks}): {_leader(ranking)}."
         if column == "honest" and "printed" in columns:
-            told += _place(columns["printed"], ranking)
-        said.append(told)
-    return said
+            sentence += _place(columns["printed"], ranking)
+        sentences.append(sentence)
+    return sentences
 
 
 def _leader(ranking: Ranking) -> str:
@@ -89,7 +89,7 @@ def _leader(ranking: Ranking) -> str:
     test = ranking.test
     order = np.argsort(test.average_ranks, kind="stable")
     first, second = int(order[0]), int(order[1])
-    told = (
+    sentence = (
         f"{test.methods[first]} is first with mean {number(ranking.means[first])} and mean rank "
         f"{test.average_ranks[first]:.2f}, before {test.methods[second]} with {number(ranking.means[second])}"
         f" and {test.average_ranks[second]:.2f}"
@@ -97,8 +97,8 @@ def _leader(ranking: Ranking) -> str:
     others = len(test.methods) - 1
     apart = int((ranking.nemenyi[first] < LEVEL).sum())
     if test.friedman_p >= LEVEL:
-        return f"{told}; the methods do not differ (Friedman p = {p_value(test.friedman_p)})"
-    return f"{told}; it differs from {apart} of {others} others (Nemenyi, p < .05)"
+        return f"{sentence}; the methods do not differ (Friedman p = {p_value(test.friedman_p)})"
+    return f"{sentence}; it differs from {apart} of {others} others (Nemenyi, p < .05)"
 
 
 def _place(printed: Ranking, honest: Ranking) -> str:
@@ -131,18 +131,18 @@ def _honest(results: Sequence[TableResult]) -> list[str]:
                 key = (one.cell.measure, result.table.honest)
                 pairs.setdefault(key, []).append((one.cell.printed, one.honest))
                 methods.setdefault(key, {})[one.cell.method] = None
-    said = []
+    sentences = []
     for (measure, how), values in pairs.items():
         found = np.array(values)
         printed, honest = found.mean(axis=0)
         lost = interval(found[:, 1] - found[:, 0])
         names = list(methods[measure, how])
         of = f" of {', '.join(names)}" if len(names) <= _NAMED else ""
-        said.append(
+        sentences.append(
             f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
             f"(the {len(found)} cells{of} that have both, difference {lost})."
         )
-    return said
+    return sentences
 
 
 def _claims(p_values: Sequence[PrintedP]) -> list[str]:
@@ -151,52 +151,52 @@ def _claims(p_values: Sequence[PrintedP]) -> list[str]:
     if not claimed:
         return []
     lost = sum(one.lost for one in claimed)
-    told = (
+    sentence = (
         f"Of {len(claimed)} printed p-values below .05, {lost} are not below it by the test that they name, "
         "with one block for each data set"
     )
     alike = sum(one.is_uncorrected for one in pairs)
     if alike:
-        told += f"; {alike} of {len(pairs)} for pairs are those of a normal test without correction"
-    return [f"{told}."]
+        sentence += f"; {alike} of {len(pairs)} for pairs are those of a normal test without correction"
+    return [f"{sentence}."]
 
 
 # ---- what chance gives ---------------------------------------------------------------------------
 
 
 def _permuted(result: TableResult) -> list[str]:
-    said = []
+    sentences = []
     for method, cells in _by_method(result, "permuted").items():
         values = np.array([one.permuted for one in cells], float)
-        told = (
+        sentence = (
             f"{_table(result)}, {method} with labels at random, which mean nothing: "
             f"{cells[0].cell.measure} {_spread(values)}"
         )
         printed = [one.cell.printed for one in cells if one.cell.printed is not None]
-        told += f"; printed {number(float(np.mean(printed)))} on these" if printed else ""
+        sentence += f"; printed {number(float(np.mean(printed)))} on these" if printed else ""
         honest = [one.honest for one in cells if one.honest is not None]
         if honest:
-            told += f", and on unseen rows, with their true labels, {number(float(np.mean(honest)))}"
-            told += "" if len(honest) == len(cells) else f" ({len(honest)} of them)"
-        said.append(f"{told}.")
-    return said
+            sentence += f", and on unseen rows, with their true labels, {number(float(np.mean(honest)))}"
+            sentence += "" if len(honest) == len(cells) else f" ({len(honest)} of them)"
+        sentences.append(f"{sentence}.")
+    return sentences
 
 
 def _random(result: TableResult) -> list[str]:
-    said = []
+    sentences = []
     for method, cells in _by_method(result, "random").items():
         pairs = np.array([(one.random, one.cell.printed) for one in cells if one.cell.printed is not None])
         if len(pairs) < 3:
             continue
         mean, printed = pairs.mean(axis=0)
-        told = (
+        sentence = (
             f"{_table(result)}: random projections, the best chosen on the test half as {method} is, have "
             f"mean {number(mean)} where {number(printed)} is printed for {method} ({len(pairs)} data sets"
         )
         if min(np.ptp(pairs, axis=0)) > 0:
-            told += f", correlation {number(float(np.corrcoef(pairs.T)[0, 1]))}"
-        said.append(f"{told}).")
-    return said
+            sentence += f", correlation {number(float(np.corrcoef(pairs.T)[0, 1]))}"
+        sentences.append(f"{sentence}).")
+    return sentences
 
 
 def _by_method(result: TableResult, column: str) -> dict[str, list[CellResult]]:

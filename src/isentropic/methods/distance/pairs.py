@@ -161,12 +161,12 @@ def paired_rows(
     data = query.data
     groups = distinct_rows(data.table) if merged else None
     n = data.n if groups is None else len(groups.rows)
-    partners = _partners(pairs, n, data.metric)
+    per_row = _sampled_per_row(pairs, n, data.metric)
     distances = query.distances(n_jobs)
     among = distances if groups is None or distances.graph is not None else distances.among(groups.rows)
-    if partners is not None:
+    if per_row is not None:
         found: AllPairs | SampledPairs = among.sample(
-            sampled_shifts(n, partners // 2, seed), random.permutation(n)
+            sampled_shifts(n, per_row // 2, seed), random.permutation(n)
         )
     else:
         found = among.all()
@@ -174,7 +174,7 @@ def paired_rows(
     return PairedRows(data, distances, found, among.largest(found) / float(scale), seed, groups)
 
 
-def _partners(asked: str | int, n: int, metric: Any) -> int | None:
+def _sampled_per_row(asked: str | int, n: int, metric: Any) -> int | None:
     """Sampled partners of a row; None for all."""
     if isinstance(asked, str):
         return None if asked == "all" or n <= ALL_UP_TO or isinstance(metric, GraphMetric) else PARTNERS

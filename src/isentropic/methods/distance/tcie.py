@@ -103,7 +103,7 @@ class TCIE(Embedder):
     embedding_ : array of shape (n, n_components)
     boundary_ : array of shape (n,)
         Which rows are on the boundary.
-    kept_ : float
+    pair_share_ : float
         Share of all pairs that are kept.
     cost_ : float
         ``sum (G - e)^2 / sum G^2`` over the kept pairs.
@@ -123,14 +123,14 @@ class TCIE(Embedder):
     >>> tcie = TCIE(n_neighbors=10).fit(roll.X)
     >>> tcie.embedding_.shape
     (1000, 2)
-    >>> bool(tcie.kept_ < 0.2)
+    >>> bool(tcie.pair_share_ < 0.2)
     True
     >>> bool((tcie.transform(roll.X[:5]) == tcie.embedding_[:5]).all())
     True
     """
 
     boundary_: Annotated[np.ndarray, Array("n", dtype=np.bool_)]
-    kept_: Annotated[float, Number(0, most=1)]
+    pair_share_: Annotated[float, Number(0, most=1)]
     cost_: Annotated[float, Number(nan=True)]
     n_iter_: Annotated[int, Whole(0)]
     _map: Annotated[ConsistentMap, Sub(ConsistentMap)]
@@ -170,7 +170,7 @@ class TCIE(Embedder):
         Z = data.merge_duplicates(rows.embedding(found.point))
         every = np.arange(data.n)  # those whose ways are consistent are near ones
         new_rows = ConsistentMap(query, Z, rows.unit, every, to_boundary)
-        return self._set_fit(Z, new_rows, boundary_=boundary, kept_=kept, cost_=found.value,
+        return self._set_fit(Z, new_rows, boundary_=boundary, pair_share_=kept, cost_=found.value,
                              n_iter_=found.n_iter)  # fmt: skip
 
 

@@ -131,7 +131,7 @@ class GTM(Embedder):
             for _ in row_blocks(max_iter + 1, "rounds", size=1):
                 step = sheet.expectation(weights, precision, n_jobs)
                 history.append(step.log_likelihood - sheet.penalty(weights))
-                if len(history) > max_iter or _has_settled(history, float(self.tol)):
+                if len(history) > max_iter or _has_converged(history, float(self.tol)):
                     break
                 weights, precision = sheet.maximisation(step, precision)
         nodes = sheet.basis @ weights * sheet.scale
@@ -147,7 +147,7 @@ class GTM(Embedder):
                              n_iter_=len(history) - 1)  # fmt: skip
 
 
-def _has_settled(history: list[float], tol: float) -> bool:
+def _has_converged(history: list[float], tol: float) -> bool:
     return len(history) > 1 and history[-1] - history[-2] <= tol * abs(history[-1])
 
 

@@ -211,7 +211,7 @@ class MVU(Embedder):
         In the unit of the data.
     eigenvalues_ : array of shape (n_components,)
         Of K, largest first.
-    kept_ : float
+    variance_share_ : float
         Share of the trace of K that the map shows; the rest is in coordinates beyond.
     eigengap_ : float
         ``1 - b / a``, a the last eigenvalue of the map and b the next: near 1, the dimension is right.
@@ -243,7 +243,7 @@ class MVU(Embedder):
     eigenvalues_: Annotated[np.ndarray, Array("d")]
     eigengap_: Annotated[float, Number(0)]
     n_separating_: Annotated[int, Whole(0)]
-    kept_: Annotated[float, Number(0)]
+    variance_share_: Annotated[float, Number(0)]
     violation_: Annotated[float, Number(0)]
     n_iter_: Annotated[int, Whole(0)]
     landmarks_: Annotated[Any, Maybe(Array("l", dtype=np.int64, below="n"))]
@@ -305,14 +305,14 @@ class MVU(Embedder):
         return self._set_fit(
             new_rows.Z, new_rows, eigenvalues_=unit**2 * values[:d], n_separating_=still,
             eigengap_=eigengap(values[d - 1 : d + 1][::-1], 1), violation_=found.violation,
-            kept_=float(values[:d].sum() / values.sum()), n_iter_=found.n_iter,
+            variance_share_=float(values[:d].sum() / values.sum()), n_iter_=found.n_iter,
             landmarks_=None if landmarks is None else rows[landmarks],
         )  # fmt: skip
 
 
 _ONE_ROW = Neighborhoods(np.zeros(1, np.int64), np.zeros((1, 1), np.int64), np.empty((0, 2), np.int64))
-_NOTHING_UNFOLDED = {"kept_": 1.0, "eigengap_": 0.0, "violation_": 0.0, "n_iter_": 0, "n_separating_": 0,
-                     "landmarks_": None}  # fmt: skip
+_NOTHING_UNFOLDED = {"variance_share_": 1.0, "eigengap_": 0.0, "violation_": 0.0, "n_iter_": 0,
+                     "n_separating_": 0, "landmarks_": None}  # fmt: skip
 
 
 def _require_landmarks(n_landmarks: Any, d: int) -> None:

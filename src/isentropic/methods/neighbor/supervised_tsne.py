@@ -227,7 +227,7 @@ def class_lists(classes: ClassModel, index: Any, measure: Any, k: int, n_jobs: i
     data = classes.data
     X, rows, others = data.table, data.labelled, np.flatnonzero(data.labels < 0)
     indices, values = np.empty((data.n, k), np.int32), np.empty((data.n, k))
-    near, values[rows] = index.listed(k, measure, n_jobs)
+    near, values[rows] = index.neighbor_lists(k, measure, n_jobs)
     indices[rows] = rows[near]
     if len(others):
         new = X[np.ix_(others, rows)] if data.precomputed else X[others]

@@ -232,7 +232,7 @@ class KernelLPP(Embedder):
         Of ``"poly"``.
     coef0 : float
         Of ``"poly"``.
-    kept : float
+    variance_share : float
         Share of the trace of the centred kernel whose coordinates are kept; 1 keeps all but rounding.
     n_jobs : int, optional
         Threads. The result does not depend on it.
@@ -279,7 +279,7 @@ class KernelLPP(Embedder):
         gamma: Any = "auto",
         degree: int = 3,
         coef0: float = 1.0,
-        kept: Annotated[float, Real("a share above 0 and at most 1", above=0, most=1.0)] = 0.99,
+        variance_share: Annotated[float, Real("a share above 0 and at most 1", above=0, most=1.0)] = 0.99,
         n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
@@ -290,7 +290,7 @@ class KernelLPP(Embedder):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.kept = kept
+        self.variance_share = variance_share
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
@@ -305,7 +305,7 @@ class KernelLPP(Embedder):
         adjacency, degrees = normalized_adjacency(heat(neighbor_graph(X, rule, n_jobs=n_jobs), self.t))
         K, p = product.between(X, X, n_jobs), degrees / degrees.sum()
         means = K @ p
-        values, axes = _leading(_centred(K, means, p), float(self.kept))
+        values, axes = _leading(_centred(K, means, p), float(self.variance_share))
         found = locality_directions(axes * np.sqrt(values), adjacency, degrees, d)
         _warn_of_kernel_rank(found.rank, n, d)
         alpha = (axes / np.sqrt(values)) @ found.components.T
@@ -314,8 +314,8 @@ class KernelLPP(Embedder):
             Z = project_centred(K, means, projection)
             projection *= np.where((fixed_signs(Z) == Z).all(axis=0), 1.0, -1.0)
             Z = project_centred(K, means, projection)
-        kept = TrainingData(n, None, data.metric)
-        new_rows = RowKernelMap(kept, X.shape[1], product, X.copy(), means, projection)
+        no_rows = TrainingData(n, None, data.metric)
+        new_rows = RowKernelMap(no_rows, X.shape[1], product, X.copy(), means, projection)
         return self._set_fit(Z, new_rows, eigenvalues_=found.eigenvalues, rank_=found.rank,
                              n_separating_=found.n_separating)  # fmt: skip
 
@@ -327,7 +327,7 @@ def _warn_of_kernel_rank(rank: int, n: int, d: int) -> None:
         warn(f"What is kept of the kernel has a rank of {rank}: {lost}.", IsentropicWarning)
     if rank >= max(n - 1, 2):
         what = "the map is that of Laplacian eigenmaps"
-        hint = "Take less of it (kept), or a wider kernel (a smaller gamma)."
+        hint = "Take less of it (variance_share), or a wider kernel (a smaller gamma)."
         warn(f"The kernel of {n} rows has a rank of {rank}: {what}. {hint}", IsentropicWarning)
 
 
