@@ -32,8 +32,8 @@ def _git(*arguments: str) -> list[str]:
 def about(path: str) -> list[str]:
     """Of one changed file.
 
-    >>> about("tests/_core/test_io.py"), about("benchmarks/sdd.py"), about("tests/naive_degrees.py")
-    (['tests/_core/test_io.py'], [], ['tests/kernels/pairs/test_degrees.py'])
+    >>> about("tests/_core/test_saving.py"), about("benchmarks/sdd.py"), about("tests/naive_degrees.py")
+    (['tests/_core/test_saving.py'], [], ['tests/kernels/pairs/test_degrees.py'])
     >>> about("src/isentropic/linalg/eigen.py")
     ['src/isentropic/linalg/eigen.py', 'tests/linalg/test_eigen.py']
     >>> about("src/isentropic/methods/distance/multi_sdd.py")[1:3]

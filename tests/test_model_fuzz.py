@@ -58,9 +58,9 @@ def test_places_that_are_not_finite_are_noticed(specimen, path, monkeypatch):
 
 def test_a_refusal_without_the_file_is_noticed(specimen, path, monkeypatch):
     path.write_bytes(b"junk")
-    monkeypatch.setattr("isentropic._core.models.io.refusal", lambda *args: "no")
+    monkeypatch.setattr("isentropic._core.models.saving.refusal", lambda *args: "no")
     assert model_fuzz.outcome(specimen, path) == "refused badly: no"
-    monkeypatch.setattr("isentropic._core.models.io.refusal", lambda path, *args: f"{path} {'x' * 2000}")
+    monkeypatch.setattr("isentropic._core.models.saving.refusal", lambda path, *args: f"{path} {'x' * 2000}")
     assert model_fuzz.outcome(specimen, path).startswith("refused badly: ")
 
 

@@ -41,7 +41,7 @@ def test_every_public_function_has_a_sound_call():
         "config_context",
         "get_config",
         "set_config",
-    }  # tested below; load and save in test_io
+    }  # tested below; load and save in test_saving
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

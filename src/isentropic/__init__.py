@@ -51,11 +51,11 @@ _PUBLIC = {
     "get_config": "_core.runtime",
     "isomap_path": "meta",
     "label_permutation_test": "comparison",
-    "load": "_core.models.io",
+    "load": "_core.models.saving",
     "make": "registry",
     "nearest_neighbors": "neighbors",
     "neighbor_graph": "affinities",
-    "save": "_core.models.io",
+    "save": "_core.models.saving",
     "set_config": "_core.runtime",
 }
 _SUBMODULES = (

@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 import cases
 import model_fuzz
 from isentropic._core.errors import FileFormatError
-from isentropic._core.models.io import load, save
 from isentropic._core.models.model_file import buildable
+from isentropic._core.models.saving import load, save
 from isentropic._core.state import estimator_named
 from isentropic.registry import METHODS
 from model_fuzz import reworded

@@ -25,7 +25,7 @@ import model_fuzz
 from isentropic import FileFormatError, IsentropicError, MemoryBudgetError, datasets
 from isentropic._core.cache import ResultCache
 from isentropic._core.errors import StoredRunWarning
-from isentropic._core.models import io as _io
+from isentropic._core.models import saving as _saving
 from isentropic.cli.shared.models import Rows, SavedModel, _fingerprint, read_model
 from model_fuzz import DIGITS, MARK, MEMBER, npy, reworded, sealed, zipped
 
@@ -440,7 +440,7 @@ def test_preparations_with_one_thing_wrong(saved_tables, path):
     frame, sound = saved_tables
     rng, found = np.random.default_rng(1), Counter()
     path.write_bytes(sound)
-    prepared = _io.load_with_extra(path)[1]["preparation"]
+    prepared = _saving.load_with_extra(path)[1]["preparation"]
     for number in range(150 * TIMES):
         data = mutated_preparation(prepared, rng)
         anew = number % 3 > 0
@@ -501,8 +501,8 @@ def test_a_model_is_saved_over_itself_many_times(specimens, path):
     isentropic.save(model, path)
     sizes = set()
     for _ in range(10 * TIMES):
-        loaded, extra = _io.load_with_extra(path)
-        _io.save(loaded, path, extra=extra)
+        loaded, extra = _saving.load_with_extra(path)
+        _saving.save(loaded, path, extra=extra)
         sizes.add(path.stat().st_size)
     assert len(sizes) == 1
     assert np.array_equal(isentropic.load(path).transform(specimens["isomap"].queries), places)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import isentropic
-from isentropic._core.models.io import load_with_extra
+from isentropic._core.models.saving import load_with_extra
 from model_fuzz import rezipped
 
 
@@ -137,9 +137,9 @@ def test_a_tampered_model_is_a_failure_in_one_line(run, model, flats, tmp_path, 
 
 
 def test_a_method_that_cannot_place_rows_says_so(run, flats, tmp_path, monkeypatch):
-    from isentropic._core.models import io as _io
+    from isentropic._core.models import saving as _saving
 
-    monkeypatch.setattr(_io, "load_with_extra", lambda path: (object(), {"method": "stub"}))
+    monkeypatch.setattr(_saving, "load_with_extra", lambda path: (object(), {"method": "stub"}))
     result = run("transform", tmp_path / "model.isentropic", flats, "-o", tmp_path / "out.csv")
     assert result.exit_code == 2
     assert "stub cannot place new rows. Embed them together with the first table." in result.stderr

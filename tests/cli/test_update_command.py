@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import isentropic
 from isentropic import Isomap
-from isentropic._core.models.io import load_with_extra
+from isentropic._core.models.saving import load_with_extra
 from isentropic.quality import aligned_distance
 
 METHODS = {
@@ -201,7 +201,7 @@ def test_rows_without_names_do_not_meet_whole_numbers_that_are_names(run, flats,
     [
         "methods.meta.appended_rows.aligned_distance",
         "cli.update.write_map",
-        "_core.models.io._write_checksum",
+        "_core.models.saving._write_checksum",
     ],
 )
 def test_an_interrupt_leaves_the_saved_model_as_it_was(run, model, more, tmp_path, monkeypatch, stage):

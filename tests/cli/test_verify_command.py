@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import model_fuzz
-from isentropic._core.models.io import load_with_extra, save
+from isentropic._core.models.saving import load_with_extra, save
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from isentropic import (
     nearest_neighbors,
     save,
 )
-from isentropic._core.models.io import FileFormatError
+from isentropic._core.models.saving import FileFormatError
 from isentropic.quality import rnx_auc
 from laws import assert_rows_by_themselves
 from naive_gower import naive_gower

@@ -16,7 +16,7 @@ import cases
 import isentropic
 import laws
 from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClippedWarning, LowRecallWarning
-from isentropic._core.models import io as _io
+from isentropic._core.models import saving as _saving
 from isentropic._core.state import StateError, attributes, field_specs, require_state
 from isentropic._core.values import NeighborGraph, Neighbors
 from isentropic.neighbors import search as nn_descent
@@ -136,7 +136,7 @@ def tampered(path, model, attribute, change):
     holder = reduce(getattr, outer, model)
     object.__setattr__(holder, name, change(getattr(holder, name, None)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_io, "require_state", lambda model: None)
+        patch.setattr(_saving, "require_state", lambda model: None)
         isentropic.save(model, path)
     return path
 

@@ -28,7 +28,7 @@ from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError,
 from isentropic.affinities import neighbors_for_perplexity
 from isentropic.dissimilarities import class_gaussians, posterior
 from isentropic.distances import distances_between
-from isentropic.methods.neighbor import student
+from isentropic.methods.neighbor import tsne_stages
 from naive_class_maps import (
     naive_edges,
     naive_geodesics,
@@ -310,7 +310,7 @@ def test_published_steps_are_those_of_the_twin(name):
     P, Z, step = joint_of(distances_of(name, same)), one, 0.0
     for _ in range(3):
         squares = _squares_in_map(name, Z, same)
-        Z, step = naive_published_step(P, squares, Z, step, rate=student._RATE, momentum=0.9)
+        Z, step = naive_published_step(P, squares, Z, step, rate=tsne_stages._RATE, momentum=0.9)
     assert_allclose(some, Z, rtol=1e-7, atol=1e-9)
     assert 0.005 < one.std() < 0.02  # variance 1e-4, as published
 
@@ -327,9 +327,9 @@ def _squares_in_map(name, Z, same):
 def class_maps_geodesics(Z):
     from scipy.sparse.csgraph import shortest_path
 
-    graph = student.graph_of_map(Z, K, None)[1]  # bridges, where a map is in parts
+    graph = tsne_stages.graph_of_map(Z, K, None)[1]  # bridges, where a map is in parts
     full = np.zeros((len(Z), len(Z)))
-    full[student.edges_of(graph)] = graph.weights
+    full[tsne_stages.edges_of(graph)] = graph.weights
     return shortest_path(full, directed=False)
 
 
@@ -481,7 +481,7 @@ def test_lists_are_found_beyond_the_first_search():
 
 
 def test_approximate_lists_do(monkeypatch):
-    monkeypatch.setattr(student, "Knn", lambda k: Knn(k, approximate=True))
+    monkeypatch.setattr(tsne_stages, "Knn", lambda k: Knn(k, approximate=True))
     for name in ("sgt", "set"):
         finite(with_(name).fit(X, Y), NEW)
 

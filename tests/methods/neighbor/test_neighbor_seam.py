@@ -20,7 +20,7 @@ from isentropic.affinities import neighbor_graph
 from isentropic.embedding.embedder import Embedder
 from isentropic.embedding.maps.row_optimizer import NearestRows
 from isentropic.embedding.training_data import Part, training_data
-from isentropic.methods.neighbor.student import initial_embedding, merged_embedding, neighbor_lists
+from isentropic.methods.neighbor.tsne_stages import initial_embedding, merged_embedding, neighbor_lists
 from isentropic.neighbors import nearest_neighbors
 from naive_walks import naive_diffusion, naive_walk
 

@@ -63,7 +63,7 @@ class SavedModel:
         require(fits, "--missing", f"drop or mean for {self.method}, which maps no rows with holes", missing)
 
     def write(self, path: Path) -> None:
-        from ..._core.models.io import save
+        from ..._core.models.saving import save
 
         prepared = self.preparation.to_json()
         extra: dict[str, Any] = {"method": self.method, "preparation": prepared}
@@ -77,7 +77,7 @@ class SavedModel:
 
 def read_model(path: Path) -> SavedModel:
     """The model in a file that places rows; raises for any other."""
-    from ..._core.models.io import load_with_extra, refusal
+    from ..._core.models.saving import load_with_extra, refusal
 
     estimator, extra = load_with_extra(path)
     method = extra.get("method", type(estimator).__name__)
@@ -103,7 +103,7 @@ def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
 
 
 def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparation:
-    from ..._core.models.io import refusal, shortened
+    from ..._core.models.saving import refusal, shortened
     from ...tables import Preparation
 
     if "preparation" not in extra:
@@ -126,7 +126,7 @@ def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparati
 
 
 def _rows(path: Path, extra: dict[str, Any], n_rows: int) -> Rows | None:
-    from ..._core.models.io import refusal
+    from ..._core.models.saving import refusal
 
     if "rows" not in extra:
         return None
@@ -201,7 +201,7 @@ def read_reference_outputs(extra: dict[str, Any], estimator: Any, path: Path) ->
     """As it was saved; None where there is none."""
     import numpy as np
 
-    from ..._core.models.io import refusal
+    from ..._core.models.saving import refusal
 
     if "reference_outputs" not in extra:
         return None

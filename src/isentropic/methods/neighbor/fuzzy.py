@@ -25,7 +25,7 @@ from ...neighbors import component_labels, warn_of_components
 from ...objectives import FuzzyMoves
 from ...objectives.sampled_losses import SOFTENING
 from ...optim import batch_epochs
-from .student import initial_embedding
+from .tsne_stages import initial_embedding
 
 STARTS = ("spectral", "pca", "random")
 MOST_PUSH = 1000  # far above it, new rows would be pushed out of the map

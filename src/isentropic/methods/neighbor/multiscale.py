@@ -30,7 +30,7 @@ from ...embedding.training_data import (
 )
 from ...objectives import GaussianNeighbors, StudentPairs
 from ...optim import Minimum, Objective, lbfgs
-from .student import (
+from .tsne_stages import (
     GaussianLayout,
     GaussianMap,
     PerplexityAffinities,

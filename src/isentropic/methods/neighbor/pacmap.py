@@ -40,7 +40,7 @@ from .sampled import (
     rows_beyond,
     small_initialization,
 )
-from .student import initial_embedding, merged_embedding
+from .tsne_stages import initial_embedding, merged_embedding
 
 _MOST_NEAR = 0.75  # of the other rows: where fewer are left to be further ones, a map shrinks to a point
 _LEFT = "three quarters of the other rows, so that some are left to hold the map apart"

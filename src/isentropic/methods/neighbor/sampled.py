@@ -20,7 +20,7 @@ from ...embedding.row_distances import Distances
 from ...embedding.training_data import Part
 from ...kernels._jit import threads
 from ...kernels.layouts.epochs import draw_beyond, draw_others
-from .student import neighbor_lists
+from .tsne_stages import neighbor_lists
 
 LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen
 _PAIRS_AT_ONCE = 2**18

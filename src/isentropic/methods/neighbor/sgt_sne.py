@@ -32,7 +32,7 @@ from ...embedding.training_data import (
 from ...geodesics import all_pairs, nearest_by_entries, nearest_in_graph
 from ...neighbors import RowIndex, component_labels, replaced_among, replaced_neighbors
 from ...objectives import StudentNeighbors
-from .student import (
+from .tsne_stages import (
     LOW_DIMENSIONAL,
     PerplexityAffinities,
     StudentLayout,

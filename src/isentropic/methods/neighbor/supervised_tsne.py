@@ -38,7 +38,7 @@ from ...embedding.training_data import (
     labelled_training_data,
 )
 from ...objectives import StudentNeighbors
-from .student import (
+from .tsne_stages import (
     PerplexityAffinities,
     StudentLayout,
     StudentMap,

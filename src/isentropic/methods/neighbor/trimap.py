@@ -39,7 +39,7 @@ from .sampled import (
     rows_beyond,
     small_initialization,
 )
-from .student import initial_embedding, merged_embedding
+from .tsne_stages import initial_embedding, merged_embedding
 
 # ---- Triplets of rows: a near one is to stay nearer than a far one -------------------------------
 

@@ -26,7 +26,7 @@ from ...embedding.training_data import (
 )
 from ...objectives import GaussianNeighbors, StudentNeighbors, StudentPairs
 from ...optim import lbfgs
-from .student import (
+from .tsne_stages import (
     MOST_DOF,
     GaussianLayout,
     GaussianMap,

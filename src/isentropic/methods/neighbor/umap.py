@@ -43,7 +43,7 @@ from .fuzzy import (
     require_fuzzy_memory,
     run_epochs,
 )
-from .student import merged_embedding, neighbor_lists
+from .tsne_stages import merged_embedding, neighbor_lists
 
 _NO_CLASSES = "Cut numbers into classes, pd.qcut(y, 5).codes, or give no y; target_weight=0 ignores it."
 _PUSH = Real(f"a number of at least 0 and at most {MOST_PUSH}", most=MOST_PUSH)

@@ -24,9 +24,9 @@ from isentropic._core import specs as _specs
 from isentropic._core import values as _values
 from isentropic._core.errors import FileFormatError, InvalidInputError, MemoryBudgetError
 from isentropic._core.files import atomic_write, require_writable
-from isentropic._core.models import io as _io
-from isentropic._core.models.io import load, load_with_extra, save
+from isentropic._core.models import saving as _saving
 from isentropic._core.models.model_file import MEMBER, buildable
+from isentropic._core.models.saving import load, load_with_extra, save
 from isentropic._core.state import (
     estimator_name,
     estimator_named,
@@ -255,7 +255,7 @@ def test_nothing_that_a_file_names_is_imported(place, plain):
     reworded(plain, change)
     code = f"""
 import sys
-from isentropic._core.models.io import load
+from isentropic._core.models.saving import load
 try:
     load({str(plain)!r})
 except OSError as error:
@@ -350,7 +350,7 @@ def test_extra_travels_with_the_model(saved):
 
 def test_the_header_names_format_and_versions(saved):
     header = header_of(saved)
-    assert header["format"] == _io.FORMAT
+    assert header["format"] == _saving.FORMAT
     assert header["versions"]["isentropic"] == isentropic.__version__
     assert set(header["versions"]) == {"isentropic", "python", "numpy", "scikit-learn"}
 
@@ -473,11 +473,11 @@ def test_what_follows_the_end_is_noticed(saved):
 def test_an_edited_member_is_noticed_before_anything_is_rebuilt(saved, monkeypatch):
     with zipfile.ZipFile(saved, "a") as archive:
         archive.writestr("note.txt", "one more")
-    monkeypatch.setattr(_io, "ModelReader", None)
+    monkeypatch.setattr(_saving, "ModelReader", None)
     assert "its content does not match its checksum: it was damaged or edited" in refusal(saved)
 
 
-@pytest.mark.parametrize("number", [_io.FORMAT, 1])
+@pytest.mark.parametrize("number", [_saving.FORMAT, 1])
 def test_a_file_of_no_format_goes_without_its_checksum(saved, number):
     reworded(saved, lambda found: found.update(format=number))
     load(saved)
@@ -547,7 +547,7 @@ def test_memory_that_does_not_suffice_is_no_damage(saved, monkeypatch):
     def refuse_memory(*archive):
         raise MemoryError
 
-    monkeypatch.setattr(_io, "ModelReader", refuse_memory)
+    monkeypatch.setattr(_saving, "ModelReader", refuse_memory)
     with pytest.raises(MemoryBudgetError, match=r"does not fit into memory. Load it where there is more"):
         load(saved)
 
@@ -558,7 +558,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_newer_format(saved):
-    newer = {"format": _io.FORMAT + 1, "versions": {"isentropic": "9.9"}}
+    newer = {"format": _saving.FORMAT + 1, "versions": {"isentropic": "9.9"}}
     reworded(saved, lambda found: found.update(newer))
     assert "It was saved by isentropic 9.9: install that version" in refusal(saved)
     saved.write_bytes(saved.read_bytes() + b"\n")  # of whose end this version knows nothing
@@ -898,7 +898,7 @@ def test_json_costs_no_more_memory_than_is_asked_for(tmp_path, nested):
     reworded(path, change)
     rewrite(path, {MEMBER: json.dumps(header_of(path), separators=(",", ":"))})
     with zipfile.ZipFile(path) as archive:
-        asked = _io._unpacked_size(archive)
+        asked = _saving._unpacked_size(archive)
     with model_fuzz.at_most(asked, "loading"):
         load(path)
 
@@ -911,7 +911,7 @@ def test_arrays_cost_no_more_memory_than_is_asked_for(tmp_path, name):
     save(isentropic.make(name, **parameters).fit(X), path)
     load(path)  # what is imported is no part of it
     with zipfile.ZipFile(path) as archive:
-        asked = _io._unpacked_size(archive)
+        asked = _saving._unpacked_size(archive)
     assert asked > 2 * path.stat().st_size > 2**22
     with model_fuzz.at_most(asked, "loading"):
         load(path)
