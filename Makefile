@@ -1,9 +1,12 @@
-# `make run` does the main job, `make test` checks everything. Both need Python 3.11 or later, nothing else,
+# `make run` does the main job, `make test` checks everything, `make setup` installs what both use. They need Python 3.11 or later, nothing else,
 # and install isentropic and papers/, its plug-in of published tables.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test quick lint types layers unit kernels-without-jit papers benchmark docs changes clean
+.PHONY: setup run test quick lint types layers unit kernels-without-jit papers benchmark docs changes clean
+
+# What a first `make quick` or `pytest` needs; the other targets do it by themselves.
+setup: .venv/installed-for-development
 
 run: .venv/compiled
 	@mkdir -p out

@@ -178,10 +178,26 @@ def test_one_that_settles_is_held_to_coordinates_where_its_steps_are_alike():
 
 
 def test_one_in_units_must_scale():
-    laws.LAWS["large unit"](case_of("", in_units=True))
-    with pytest.raises(AssertionError):
-        laws.LAWS["large unit"](laws.Case("whitened", PCA(whiten=True), in_units=True))
+    laws.LAWS["large unit"](case_of("", power=1))
+    with pytest.raises(AssertionError, match=r"2\^0 times the width, not of 2\^460"):
+        laws.LAWS["large unit"](laws.Case("whitened", PCA(whiten=True), power=1))
     laws.LAWS["large unit"](laws.Case("whitened", PCA(whiten=True)))
+    laws.LAWS["large unit"](laws.Case("whitened", PCA(whiten=True), power=0))
+
+
+class Squared(Map):
+    """In squares of the unit of its rows."""
+
+    def _placed(self, X):
+        return super()._placed(X) * self.unit_
+
+
+@pytest.mark.parametrize("law", ["small unit", "large unit"])
+def test_one_in_squares_of_units_must_scale_by_their_power(law):
+    laws.LAWS[law](laws.Case("squared", Squared(), power=2))
+    for power in (None, 0, 1, 3):
+        with pytest.raises(AssertionError, match="a line of IN_UNITS"):
+            laws.LAWS[law](laws.Case("squared", Squared(), power=power))
 
 
 def test_new_rows_that_land_elsewhere_are_noticed():

@@ -29,7 +29,24 @@ ORDINARY = [law for law in laws.LAWS if law not in laws.DEGENERATE]
     ("name", "law"), [*held(cases.NAMES, laws.LAWS), *held([*cases.GIVEN, *cases.VARIANTS], ORDINARY)]
 )
 def test_every_method_keeps(name, law):
-    laws.LAWS[law](cases.case(name))
+    try:
+        laws.LAWS[law](cases.case(name))
+    except Exception as error:
+        what_may_be_done = "a line of EXEMPTIONS in tests/laws.py, with the reason."
+        error.add_note(f"If {name} cannot keep {law!r} by its nature: {what_may_be_done}")
+        raise
+
+
+def test_a_law_that_fails_says_what_may_be_done(monkeypatch):
+    def broken(case):
+        raise AssertionError
+
+    monkeypatch.setitem(laws.LAWS, "batch", broken)
+    with pytest.raises(AssertionError) as caught:
+        test_every_method_keeps("pca", "batch")
+    assert caught.value.__notes__ == [
+        "If pca cannot keep 'batch' by its nature: a line of EXEMPTIONS in tests/laws.py, with the reason."
+    ]
 
 
 def test_an_exemption_is_of_a_case_and_of_a_law():
