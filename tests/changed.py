@@ -2,20 +2,29 @@
 
 Prints what pytest shall run: test files that changed, and those that use a helper which did; of a changed
 module its doctests, the tests named after it, or else those of its folder that speak of it, or else those of
-the modules that use it; and of a method the laws.
+the modules that use it; of a method the laws, scikit-learn's checks and what a fit leaves; and of the lines
+of the registry the tests of all lines.
 """
 
 import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 TESTS = Path(__file__).parent
 PROJECT = TESTS.parent
 SOURCES = "src/isentropic/"
 PLUGIN = "papers/src/"
 PACKAGE = PROJECT / SOURCES
+OF_LINES = [
+    "tests/test_registry.py",
+    "tests/test_public.py",
+    "tests/test_model_versions.py",
+    "tests/_core/test_model_file.py",
+]
 
 
 def changed_files(base: str) -> list[str]:
@@ -40,6 +49,15 @@ def about(path: str) -> list[str]:
     ['tests/methods/distance/test_sdd.py', 'tests/methods/test_fitted_state.py']
     >>> about("src/isentropic/methods/distance/multi_sdd.py")[3]
     'tests/test_laws.py::test_every_method_keeps[multi-sdd-fitted-rows]'
+    >>> found = about("src/isentropic/methods/local/npe.py")
+    >>> "tests/test_contract.py::test_pandas_in_and_out[npe]" in found
+    True
+    >>> "tests/test_contract.py::test_scikit_learn_checks[NPE()-check_estimator_cloneable]" in found
+    True
+    >>> "tests/methods/test_fitted_state.py::test_a_method_declares_all_that_a_fit_sets[npe]" in found
+    True
+    >>> about("src/isentropic/methods/local/__init__.py")[1:] == OF_LINES
+    True
     >>> about("src/isentropic/methods/local/neighborhoods.py")[1:]
     ['tests/methods/local/test_lle.py', 'tests/methods/local/test_ltsa.py', 'tests/methods/local/test_mvu.py']
     >>> about("papers/src/isentropic_papers/isomap/honest.py")[1:3]
@@ -52,8 +70,10 @@ def about(path: str) -> list[str]:
     if not path.startswith(SOURCES):
         return []
     module = Path(path.removeprefix(SOURCES))
-    found = _named(module) or _speaking(module) or _of_users(module)
-    return [path, *_relative(sorted(set(found))), *_laws_of(module)]
+    if module.parts[0] == "methods" and module.name == "__init__.py":
+        return [path, *OF_LINES]
+    found = [path, *_relative(sorted(set(_named(module) or _speaking(module) or _of_users(module))))]
+    return [*found, *(test for test in _of_methods(module) if test.partition("::")[0] not in found)]
 
 
 def _of_plugin(path: str) -> list[str]:
@@ -114,17 +134,42 @@ def _defined(module: Path) -> list[str]:
     return [node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)] or [module.stem]
 
 
-def _laws_of(module: Path) -> list[str]:
-    """The laws, for the methods of a module; nothing is imported for a module that has none."""
-    if module.parts[0] != "methods" or module.stem == "__init__":
+def _of_methods(module: Path) -> list[str]:
+    """Tests of all methods, for those of a module; nothing is imported for a module that has none."""
+    if module.parts[0] != "methods":
         return []
     import cases
     import laws
+    import test_contract
+    from methods import test_fitted_state
 
     target = ".".join(["isentropic", *module.with_suffix("").parts])
     names = [name for name in cases.NAMES if cases.METHODS_AND_STUB[name].module == target]
     kept = (f"{name} {law}".replace(" ", "-") for name in names for law in laws.LAWS)
-    return [f"tests/test_laws.py::test_every_method_keeps[{each}]" for each in kept]
+    return [
+        *(f"tests/test_laws.py::test_every_method_keeps[{each}]" for each in kept),
+        *_by_name(test_contract, names),
+        *_scikit_learn_checks([one for one in test_contract.ESTIMATORS if type(one).__module__ == target]),
+        *_by_name(test_fitted_state, names),
+    ]
+
+
+def _by_name(tests: ModuleType, names: list[str]) -> Iterator[str]:
+    """Tests that run for every name of a method."""
+    path = Path(str(tests.__file__)).relative_to(PROJECT).as_posix()
+    for test, function in vars(tests).items():
+        for mark in getattr(function, "pytestmark", ()) if test.startswith("test_") else ():
+            if mark.name == "parametrize" and mark.args[0] == "name":
+                yield from (f"{path}::{test}[{name}]" for name in names if name in mark.args[1])
+
+
+def _scikit_learn_checks(estimators: list) -> Iterator[str]:
+    from sklearn.utils.estimator_checks import parametrize_with_checks
+
+    mark = parametrize_with_checks(estimators)
+    for each in mark.args[1]:
+        ids = map(mark.kwargs["ids"], getattr(each, "values", each))
+        yield f"tests/test_contract.py::test_scikit_learn_checks[{'-'.join(ids)}]"
 
 
 def _text(path: Path) -> str:
