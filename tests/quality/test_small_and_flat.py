@@ -109,7 +109,8 @@ def over_classes(E, y, k):
 
 def assert_as_the_twins(found, twins):
     """Each measure has the twin's value; it is missing, and a note names it, where the twin has none."""
-    assert set(found.measures) <= set(twins)
+    lacking = sorted(set(found.measures) - set(twins))
+    assert not lacking, f"{lacking}: add a plain twin to one of the functions over_* of this file"
     for name, value in twins.items():
         if value is None:
             assert name not in found.measures, name

@@ -60,10 +60,16 @@ class Measure:
 
 # ---- the table ---------------------------------------------------------------------------------
 
-# Where a measure comes from. The first three are read off the ranks of neighbours, attributes of Curves: one
-# number for each k, one for the smallest chosen k, one in all. The next three are read off pairs of rows:
-# attributes of what compares their order (rank_correlations.Comparison) and of their sums
-# (pair_sums.PairSums). Any other is "module:function", which assess calls; see assessment.Contribution.
+# Where a measure comes from, ``source``. Three are read off the ranks of neighbours, attributes of Curves
+# (ranks/rank_curves.py):
+#   "curve"         an array, of which entry k - 1 is the value at k, and by which rows can be sampled
+#   "local area"    the area under R_NX up to the smallest chosen k; there is one
+#   "area"          one number for all k
+# Three are read off pairs of rows:
+#   "pair order"    an attribute of RankComparison (ranks/rank_correlations.py), which ranks all distances
+#   "pair moments"  an attribute of PairSums (pairwise.py); undefined where all distances are equal
+#   "pair stress"   an attribute of PairSums, and defined there, too
+# Any other is "module:function", which assess calls; see Contribution in assessment.py.
 OF_RANKS = ("curve", "local area", "area")
 CORRELATED, STRESSES = ("pair order", "pair moments"), ("pair stress",)
 OF_PAIRS = (*CORRELATED, *STRESSES)
@@ -81,8 +87,8 @@ class MeasureSpec:
     range: tuple[float, float] = (0.0, 1.0)
     best: float = 1.0
     better: Better = "higher"
+    # of a curve whose bounds depend on them: at_k(n, k) is the least, the greatest and the best value
     at_k: Callable[[int, int], tuple[float, float, float]] | None = None
-    # of n rows at k: the least and the greatest value, and the best, where these depend on them
     is_reported: bool = True  # among the measures of assess; a curve that is not is found in Quality.at
     in_verdict: bool = False  # a comparison holds it against chance, other rows and other seeds
     column: tuple[int, str] | None = None  # place and heading in the page's table of scores
