@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
@@ -381,10 +381,22 @@ def check(
         if len(said) > most:
             print(f"  ... and {len(said) - most} more: --all shows them")
     report_inequalities(found)
-    count = sum(map(len, lines.values()))
     how_far = f", by up to {largest:.1e} of the width of a map" if largest else ""
-    print(f"{len(found):,} results in {time.perf_counter() - began:.0f} s: {count:,} differ{how_far}.")
-    return 1 if count else 0
+    print(f"{len(found):,} results in {time.perf_counter() - began:.0f} s: {counted(lines)}{how_far}.")
+    return 1 if lines else 0
+
+
+def counted(lines: Mapping[str, list[str]]) -> str:
+    """How many of the sentences say that a result differs, is new, or is gone; the last two if any.
+
+    >>> counted({"quality/iris": ["  differs  a: 1", "  new      b: 2"], "quality/wine": ["  new      c: 2"]})
+    '1 differ, 2 are new'
+    >>> counted({})
+    '0 differ'
+    """
+    n_of = Counter(said.split()[0] for each in lines.values() for said in each)
+    more = (f", {n_of[kind]:,} are {kind}" for kind in ("new", "gone") if n_of[kind])
+    return f"{n_of['differs']:,} differ{''.join(more)}"
 
 
 def differences(
