@@ -175,7 +175,9 @@ def write_idx(columns: Columns) -> bytes:
 
 
 ALL, NUMBERS = tuple(POOLS), ("float", "whole", "huge")
-WRITERS: dict[str, tuple[Any, tuple[str, ...], bool]] = {  # how, of what kinds, whether holes can be told
+# Of each suffix: the function from columns to the bytes of a file; the names in POOLS of the cells that the
+# format can hold, which must come back as they are; and whether a cell may be None, which comes back missing.
+WRITERS: dict[str, tuple[Any, tuple[str, ...], bool]] = {
     ".csv": (lambda columns: _delimited(columns, ","), ALL, True),
     ".tsv": (lambda columns: _delimited(columns, "\t"), ALL, True),
     ".txt": (lambda columns: _delimited(columns, ";"), ALL, True),

@@ -106,6 +106,8 @@ JSONL = FRAME.to_json(orient="records", lines=True).encode()
 WHOLE = {  # one sound file of every kind
     "t.csv": CSV,
     "t.tsv": CSV.replace(b",", b"\t"),
+    "t.txt": CSV.replace(b",", b" "),
+    "t.zip": zipped(inner__csv=CSV),
     "t.csv.gz": gzip.compress(CSV, mtime=0),
     "t.arff": ARFF,
     "t.arff.gz": gzip.compress(ARFF, mtime=0),
@@ -116,6 +118,7 @@ WHOLE = {  # one sound file of every kind
     "t.csv.bz2": bz2.compress(CSV),
     "t.csv.xz": lzma.compress(CSV),
     "t.csv.zst": zstandard.compress(CSV),
+    "t.json": FRAME.to_json(orient="records").encode(),
     "t.jsonl": JSONL,
     "t.ndjson.gz": gzip.compress(JSONL, mtime=0),
     "t.xlsx": excel(FRAME),
@@ -238,6 +241,7 @@ def test_a_file_that_is_cut_off_is_a_table_or_refused(tmp_path, name):
         assert table is None or name in (
             "t.csv",
             "t.tsv",
+            "t.txt",
             "t.arff",
             "t.jsonl",
         )  # a binary file is whole or refused
@@ -350,6 +354,11 @@ def zstd_bomb(path: Path) -> Path:
     return path
 
 
+def zip_bomb(path: Path) -> Path:
+    path.write_bytes(zipped(inner__csv=b"a,b\n" + b"1,2\n" * 10**7))
+    return path
+
+
 def xlsx_bomb(path: Path) -> Path:
     path.write_bytes(zipped(**{"xl/worksheets/sheet1.xml": b"<row>" * 10**7}))
     return path
@@ -363,6 +372,9 @@ BOMBS = {
     "rows.arff.gz": lambda path: bomb(path, b"@attribute a real\n@data\n", b"1\n" * 500_000, 20),
     "comment.arff.gz": lambda path: bomb(path, b"@attribute a real\n@data\n", b"%" * 10**6, 30),
     "images.idx.gz": lambda path: bomb(path, idx(8, 30, 1000, 1000), bytes(10**6), 30),
+    "rows.jsonl.gz": lambda path: bomb(path, b"", b'{"a": 1}\n' * 10**5, 40),
+    "rows.json.gz": lambda path: bomb(path, b'[{"a": 1}', b',{"a": 1}' * 10**5, 40),
+    "rows.zip": zip_bomb,
     "rows.npz": npz_bomb,
     "rows.csv.zst": zstd_bomb,
     "rows.xlsx": xlsx_bomb,

@@ -65,11 +65,20 @@ def write_jsonl(frame: pd.DataFrame, path: Path) -> None:
     path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
 
 
+def write_json(frame: pd.DataFrame, path: Path) -> None:
+    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    path.write_text(json.dumps(records), encoding="utf-8")
+
+
 def zstd(data: bytes) -> bytes:
     return pytest.importorskip("zstandard").compress(data)
 
 
 WRITERS = {
+    "t.tsv": lambda frame, path: frame.to_csv(path, sep="\t", index=False),
+    "t.txt": lambda frame, path: frame.to_csv(path, index=False),
+    "t.json": write_json,
+    "t.parquet": lambda frame, path: frame.to_parquet(path),
     "t.jsonl": write_jsonl,
     "t.ndjson": write_jsonl,
     "t.xlsx": write_excel,

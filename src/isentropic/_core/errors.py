@@ -256,7 +256,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "h5ad": ("h5py",),
     }
 )
-# files -> the extra that reads and writes them
+# files that are written -> the extra that writes them; a reader says by require_extra what it needs
 FILES: Mapping[str, str] = MappingProxyType({".parquet": "parquet", ".feather": "parquet", ".h5ad": "h5ad"})
 
 
