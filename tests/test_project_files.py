@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from isentropic import __version__
+from isentropic.registry import BUILT_IN
 
 PROJECT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -119,6 +120,86 @@ def test_issue_forms_have_labelled_fields_with_ids_of_their_own(path):
     assert all(field["attributes"]["label"] for field in fields)
     ids = [field["id"] for field in fields]
     assert len(ids) == len(set(ids)) > 0
+
+
+# ---- pages for contributors ----------------------------------------------------------------------
+
+PACKAGE = PROJECT / "src" / "isentropic"
+PAGES = ("CONTRIBUTING.md", "docs/architecture.md")
+_PLACEHOLDER = re.compile(r"FAMILY|FOLDER|NAME|FILE\b|\bmy[_-]|^out/|^~|^\.venv/|/tests/$")
+_FILE = re.compile(r"[\w.-]+\.(py|js|css|html|md|toml|csv|json|schema\.json)")
+_PATH = re.compile(r"(?=.*[a-z])[\w.-]+(/[\w*.-]+)*/?")
+
+
+def blocks_of(page):
+    """Headings, paragraphs, items of lists and rows of tables, without fenced code."""
+    text = re.sub(r"^ *```.*?^ *```$", "", (PROJECT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
+    return [block for block in re.split(r"\n\s*\n|\n(?=\s*(?:\||-|\d+\.) )", text) if block.strip()]
+
+
+def code_spans(block):
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", block)]
+
+
+def paths_in(block):
+    """Words of code that are a path: with a slash, or with the suffix of a file of ours."""
+    words = [word.partition("::")[0] for span in code_spans(block) for word in span.split()]
+    return [
+        word
+        for word in words
+        if _PATH.fullmatch(word) and ("/" in word or _FILE.fullmatch(word)) and not _PLACEHOLDER.search(word)
+    ]
+
+
+def missing_paths(block):
+    """Paths that are not below the root or src/isentropic, bare names not in a folder of the block either."""
+    paths = paths_in(block)
+    folders = [PROJECT, PACKAGE]
+    for path in paths:
+        found = next((root / path for root in (PROJECT, PACKAGE) if (root / path).exists()), None)
+        if "/" in path and found is not None:
+            folders.append(found if found.is_dir() else found.parent)
+    return [path for path in paths if not any(list(folder.glob(path)) for folder in folders)]
+
+
+def test_paths_that_do_not_exist_are_found():
+    assert missing_paths("`tables/loading.py`, `loading.py` and `cells.py`; `make docs`, `a / b`") == []
+    assert missing_paths("`tables/readers/` has `arrow.py`, `cells.py`") == ["cells.py"]
+    assert missing_paths("say `pytest -n auto tests/tables tests/tabels`") == ["tests/tabels"]
+    assert missing_paths("`embedding/classes/`") == ["embedding/classes/"]
+    assert missing_paths("| `kernels/` | `_jit.py`, `jit.py` |") == ["jit.py"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_named_for_contributors_exist(page):
+    blocks = blocks_of(page)
+    assert sum(len(paths_in(block)) for block in blocks) > 50
+    assert [(path, block[:60]) for block in blocks for path in missing_paths(block)] == []
+
+
+def test_names_are_where_the_pages_say():
+    """In the table "Where is it?" and in the walks: the names of a row are in its files."""
+    text = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| (.+) \| (.+) \|$", text.split("## Where is it?")[1], re.MULTILINE)
+    assert len(rows) > 20
+    wrong = []
+    for row in rows:
+        paths = paths_in(" ".join(row))
+        found = [root / path for path in paths for root in (PROJECT, PACKAGE) if (root / path).exists()]
+        files = [file for path in found for file in (path.rglob("*.py") if path.is_dir() else [path])]
+        sources = " ".join(file.read_text(encoding="utf-8") for file in files)
+        spans = [span for span in code_spans(" ".join(row)) if span not in paths] if paths else []
+        names = [re.match(r"[\w.]+", span)[0].split(".")[-1] for span in spans]
+        wrong += [(name, row) for name in names if not re.search(rf"\b{name}\b", sources)]
+    assert wrong == []
+
+
+# ---- the number of methods -----------------------------------------------------------------------
+
+
+def test_the_readme_says_how_many_methods_there_are():
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"(\d+) methods\b", text) == [str(len(BUILT_IN))], "count those of the registry"
 
 
 # ---- changelog and news fragments --------------------------------------------------------------
