@@ -211,8 +211,12 @@ def test_the_lines_know_from_how_many_rows_on_pairs_and_neighbours_are_drawn():
 def test_figures_are_fitted_attributes(name):
     model = cases.case(name).fitted
     figures = (*registry.family_of(METHODS[name]).figures, *METHODS[name].figures)
-    assert any(hasattr(model, figure) for figure in figures)
-    assert all(hasattr(model, figure) for figure in METHODS[name].figures)
+    missing = [figure for figure in METHODS[name].figures if not hasattr(model, figure)]
+    assert not missing, f"figures of the line of {name}: {missing} are not fitted"
+    which = (
+        f"none of {figures} is fitted: figures=... in the line of {name} says what tells how good a map is"
+    )
+    assert any(hasattr(model, figure) for figure in figures), which
 
 
 def test_every_family_says_how_it_is_misread():

@@ -72,7 +72,7 @@ METHODS = (
     Method("tcie", "isentropic.methods.distance.tcie:TCIE",
            "Geodesic distances without paths bent by a hole or a boundary.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _ROSMAN, out_of_sample="optimised", max_rows=10_000,
-           figures=("cost_", "kept_")),
+           figures=("cost_", "pair_share_")),
     Method("sdd", "isentropic.methods.distance.sdd:SDD",
            "Matches similarities of one degree, chosen by Kendall's tau.",
            "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",

@@ -55,5 +55,5 @@ METHODS = (
     Method("mvu", "isentropic.methods.local.mvu:MVU",
            "Maximises the variance while local distances are preserved.", "geodesic",
            "O(n^2 (k + log n) + n k^2 t); O(n^2)", _WEINBERGER, precomputed=False, max_rows=50_000,
-           figures=("kept_", "violation_")),
+           figures=("variance_share_", "violation_")),
 )  # fmt: skip
