@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from isentropic.quality import assess, assessment, sampling
 from isentropic.quality.assessment import _summaries
 from isentropic.quality.inputs import both_sides
+from isentropic.quality.measures import kinds
 from isentropic.quality.ranks.rank_curves import Curves, row_values
 from isentropic.quality.ranks.rank_sums import RankSums, rank_sums
 from isentropic.quality.sampling import (
@@ -102,10 +103,10 @@ def groups(n):
 
 
 def summaries_covered(sides, n_drawn, n_times=200):
-    """How often the intervals of the area, of q_local and of q_global hold the value of all rows."""
+    """How often the intervals of numbers for all k hold the value of all rows."""
     grid = interval_grid(sides[0].n, (10,))
     truth = Curves.of(rank_sums(*sides, grid, n_jobs=1))
-    hits = dict.fromkeys(("rnx_auc", "q_local", "q_global"), 0)
+    hits = {kind.name: 0 for kind in kinds("area")}
     random = np.random.default_rng(1)
     for _ in range(n_times):
         part = rank_sums(*sides, grid, random.permutation(sides[0].n)[:n_drawn], n_jobs=1)
