@@ -12,7 +12,6 @@ import pickle
 import sys
 from collections.abc import Callable
 from functools import cache, wraps
-from inspect import getblock
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     if getattr(numba.config, "DISABLE_JIT"):  # noqa: B009 (numba sets it at run time)
         return function
-    _lines_of(function.__code__.co_filename)  # now, while the file is what was imported
+    _text_of(function.__code__.co_filename)  # now, while the file is what was imported
     made: list[Callable[..., Any]] = []
 
     @wraps(function)
@@ -142,16 +141,21 @@ def _with_compiled_loops(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _definition_of(function: Callable[..., Any]) -> ast.FunctionDef:
     """The syntax tree of a function, without its decorators, at its lines of the file."""
-    first = function.__code__.co_firstlineno - 1
-    (definition,) = ast.parse("".join(getblock(_lines_of(function.__code__.co_filename)[first:]))).body
-    assert isinstance(definition, ast.FunctionDef)
+    definition = _functions_of(function.__code__.co_filename)[function.__code__.co_firstlineno]
     definition.decorator_list = []
-    return ast.increment_lineno(definition, first)
+    return definition
 
 
 @cache
-def _lines_of(file: str) -> list[str]:
-    return Path(file).read_text(encoding="utf-8").splitlines(keepends=True)
+def _functions_of(file: str) -> dict[int, ast.FunctionDef]:
+    """The functions of a file by the line of their first decorator."""
+    functions = (one for one in ast.parse(_text_of(file)).body if isinstance(one, ast.FunctionDef))
+    return {(one.decorator_list or [one])[0].lineno: one for one in functions}
+
+
+@cache
+def _text_of(file: str) -> str:
+    return Path(file).read_text(encoding="utf-8")
 
 
 def _number_of_rows(statement: ast.stmt) -> ast.expr | None:
