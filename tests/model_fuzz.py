@@ -19,7 +19,6 @@ import hashlib
 import io
 import json
 import os
-import resource
 import struct
 import subprocess
 import sys
@@ -35,6 +34,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
+
+import memory_peaks
 
 FEW_ROWS = 12
 NEW_ROWS = 3
@@ -645,7 +646,7 @@ def work(names, count, seed, note):
                     counts["failed"] += 1
                     failures.append(f"{name} {number} ({what}): {type(error).__name__}: {error}"[:400])
                 faulthandler.cancel_dump_traceback_later()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        peak = memory_peaks.kib("VmHWM") // 1024 if memory_peaks.are_known() else 0
     return {"counts": dict(counts), "failures": failures, "peak_mib": peak}
 
 

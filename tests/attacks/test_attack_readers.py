@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import warnings
 from decimal import Decimal
 from itertools import product
@@ -16,6 +15,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import memory_peaks
 from isentropic import config_context
 from isentropic._core.errors import IsentropicError, MemoryBudgetError
 from isentropic._core.values import Table
@@ -45,11 +45,19 @@ CHOICES = (
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True)
 def _bounded_memory():
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    yield
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20 * TIMES  # KiB
+    """Each test by itself, whatever this process held before."""
+    with memory_peaks.growth_below(ROOM // 1024):
+        yield
+
+
+@pytest.mark.skipif(not memory_peaks.are_known(), reason=memory_peaks.NO_PEAKS)
+def test_memory_that_an_attack_takes_is_noticed():
+    held = np.ones(2**24)
+    del held  # a higher peak before hides nothing
+    with pytest.raises(AssertionError, match="KiB"), memory_peaks.growth_below(2**15):
+        np.ones(2**23)
 
 
 def attacked(source, **options):

@@ -11,12 +11,14 @@ from typing import Any
 import pandas as pd
 
 from ..._core.errors import FileFormatError, InvalidInputError, require_extra
-from ..._core.runtime import require_memory
+from ..._core.runtime import memory_budget, require_memory
 from ..cells import LARGEST
 from ..raw import RawTable, require_distinct
+from .arrow_sizes import MAGIC, batch_sizes
+from .parquet_sizes import BATCH_ROWS, require_room
 from .streams import open_stream, read_as
 
-_BATCH = 16_384  # rows that are unpacked before the budget is asked again
+_HINT = "Keep fewer columns or rows in the file."
 
 
 def read_parquet(path: Path, name: str) -> RawTable:
@@ -26,7 +28,7 @@ def read_parquet(path: Path, name: str) -> RawTable:
 
     with read_as(path, "a Parquet file"), open_stream(path) as stream:
         file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
-        table = _parquet_table(file, path)
+        table = _parquet_table(file, stream, path)
         table.validate(full=True)  # text that is none would fail later, wherever it is first looked at
         frame = frame_of_table(table)
     return RawTable(with_index_columns(frame, path.name), name)
@@ -41,17 +43,19 @@ def with_index_columns(frame: pd.DataFrame, file: str) -> pd.DataFrame:
     return frame.reset_index(level=named)
 
 
-def _parquet_table(file: Any, path: Path) -> Any:
+def _parquet_table(file: Any, stream: Any, path: Path) -> Any:
     """All rows, unpacked in parts: a page of few bytes may stand for any number of rows and letters."""
     import pyarrow
 
-    head = file.metadata
-    what, hint = f"reading {path.name}", "Keep fewer columns or rows in the file."
-    require_memory(8 * head.num_rows * head.num_columns, what, hint)
+    def require(n_bytes: int) -> None:
+        require_memory(n_bytes, f"reading {path.name}", _HINT)
+
+    require(8 * file.metadata.num_rows * file.metadata.num_columns)
+    require_room(file, stream, memory_budget(), require)
     parts, size = [], 0
-    for batch in file.iter_batches(_BATCH):
+    for batch in file.iter_batches(BATCH_ROWS):
         size += batch.nbytes
-        require_memory(size, what, hint)
+        require(size)
         parts.append(batch)
     return pyarrow.Table.from_batches(parts, file.schema_arrow)
 
@@ -71,9 +75,6 @@ def frame_of_table(table: Any) -> pd.DataFrame:
 
 
 # ---- Feather, Arrow, and other frames ------------------------------------------------------------
-
-
-_HINT = "Keep fewer columns or rows in the file."
 
 
 def read_arrow(path: Path, name: str) -> RawTable:
@@ -127,18 +128,33 @@ def _unknown_columns(error: Exception) -> InvalidInputError:
 
 
 def _table(stream: Any, start: bytes, path: Path) -> Any:
-    """All batches, the budget asked after each: one of few bytes may stand for any number of rows."""
+    """All batches, once the budget is asked: one of few bytes may stand for any number of rows."""
     import pyarrow
     from pyarrow import ipc
 
-    reader = ipc.open_file(stream) if start == b"ARROW1" else ipc.open_stream(stream)
-    batches = map(reader.get_batch, range(reader.num_record_batches)) if start == b"ARROW1" else iter(reader)
+    is_file = start == MAGIC
+    reader = ipc.open_file(stream) if is_file else ipc.open_stream(stream)
+    place = stream.tell()
+    _require_room(stream, reader.schema, path)
+    stream.seek(place)
+    batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
     parts, size = [], 0
     for batch in batches:
         size += batch.nbytes
         require_memory(size, f"reading {path.name}", _HINT)
         parts.append(batch)
     return pyarrow.Table.from_batches(parts, reader.schema)
+
+
+def _require_room(stream: Any, schema: Any, path: Path) -> None:
+    """Ask for the memory of all batches before the first is unpacked; a column of nulls takes none there."""
+    import pyarrow
+
+    n_nulls = sum(map(pyarrow.types.is_null, schema.types))
+    size = 0
+    for batch in batch_sizes(stream):
+        size += batch.n_bytes + 8 * n_nulls * batch.n_rows
+        require_memory(size, f"reading {path.name}", _HINT)
 
 
 def _require_second(start: bytes, path: Path) -> None:

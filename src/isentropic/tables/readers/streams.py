@@ -52,46 +52,78 @@ def open_packed(path: Path, packing: str) -> BinaryIO:
 
 
 class _Zstd(io.RawIOBase):
-    """A reader that notices the missing end of a file: that of zstandard takes it for the end."""
+    """A reader that notices the missing end of a file: that of zstandard takes it for the end.
+
+    It unpacks one block of a frame at a time, at most 128 KiB: a few bytes may stand for any number.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
-        self._ready = b""
-        self._frame: Any = None  # what unpacks the frame that is being read
+        self._ready = memoryview(b"")
+        self._blocks = self._unpacked()
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            if not self._unpack():
+            block = next(self._blocks, None)
+            if block is None:
                 return 0
+            self._ready = memoryview(block)
         part = self._ready[: len(buffer)]
         buffer[: len(part)] = part
         self._ready = self._ready[len(part) :]
         return len(part)
 
-    def _unpack(self) -> bool:
-        """Unpack some more; False at the end of the last frame."""
+    def _unpacked(self) -> Iterator[bytes]:
+        """The content of each block of each frame."""
         import zstandard
 
-        rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-        packed = rest or self._file.read(_CHUNK)
-        if not packed:
-            if self._frame is not None and not self._frame.eof:
+        while self._file.peek(1):
+            frame = zstandard.ZstdDecompressor(max_window_size=_WIDEST).decompressobj()
+            try:
+                for packed in _zstd_blocks(self._file):
+                    yield frame.decompress(packed)
+            except zstandard.ZstdError as error:
+                raise EOFError(str(error)) from error
+            if not frame.eof:
                 raise EOFError("the end is missing")
-            return False
-        if self._frame is None or self._frame.eof:
-            self._frame = zstandard.ZstdDecompressor(max_window_size=_WIDEST).decompressobj()
-        try:
-            self._ready = self._frame.decompress(packed)
-        except zstandard.ZstdError as error:
-            raise EOFError(str(error)) from error
-        return True
 
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+_LONGEST_HEADER = 18  # bytes of a zstd frame before its first block
+_SKIPPABLE = range(0x184D2A50, 0x184D2A60)  # first bytes of a zstd frame that holds no content
+_ONE_VALUE = 1  # the type of a zstd block that is one byte, many times
+
+
+def _zstd_blocks(file: io.BufferedReader) -> Iterator[bytes]:
+    """The next frame of a zstd file (RFC 8878) in pieces: its header, each block, its checksum."""
+    import zstandard
+
+    place, start = file.tell(), file.read(_LONGEST_HEADER)
+    file.seek(place)
+    if int.from_bytes(start[:4], "little") in _SKIPPABLE:
+        yield (head := file.read(8))
+        size = int.from_bytes(head[4:], "little")
+        while size and (part := file.read(min(size, _CHUNK))):
+            yield part
+            size -= len(part)
+        return
+    yield file.read(zstandard.frame_header_size(start))
+    is_last = False
+    while not is_last:
+        head = file.read(3)
+        number = int.from_bytes(head, "little")
+        is_last, kind, size = bool(number & 1), number >> 1 & 3, number >> 3
+        yield head + file.read(1 if kind == _ONE_VALUE else size)
+        if len(head) < 3:
+            return
+    if zstandard.get_frame_parameters(start).has_checksum:
+        yield file.read(4)
 
 
 # ---- streams -------------------------------------------------------------------------------------
@@ -104,6 +136,7 @@ _NOT_CP1252 = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x81\x8d\x8f\x90\x9d]"
 )
 _PER_FIELD = 16  # bytes that a field of text takes as a number, beside the text itself
+_WINDOWS = {".xz": 1 << 26, ".zst": _WIDEST}  # bytes at most that unpacking looks back to, and holds
 
 
 def require_file(path: Path) -> None:
@@ -206,7 +239,9 @@ def text_encoding(path: Path, delimiter: str) -> str:
             n_fields += chunk.count(delimiter.encode()) + chunk.count(b"\n")
             least = "at least " if _is_packed(path) else ""
             what = f"the table in {path.name}, {least}{n_fields:,} fields in {n_bytes:,} bytes,"
-            require_memory(n_bytes + _PER_FIELD * n_fields, what, "Keep fewer columns or rows in the file.")
+            held = min(n_bytes, _WINDOWS.get(packing_of(path) or "", 0))
+            needed = n_bytes + held + _PER_FIELD * n_fields
+            require_memory(needed, what, "Keep fewer columns or rows in the file.")
     return "utf-8" if encoding == "cp1252" and not letters else encoding
 
 
