@@ -150,7 +150,7 @@ def _definition_of(function: Callable[..., Any]) -> ast.FunctionDef:
 def _functions_of(file: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by the line of their first decorator."""
     functions = (one for one in ast.parse(_text_of(file)).body if isinstance(one, ast.FunctionDef))
-    return {min(part.lineno for part in (one, *one.decorator_list)): one for one in functions}
+    return {min([one.lineno, *(mark.lineno for mark in one.decorator_list)]): one for one in functions}
 
 
 @cache
