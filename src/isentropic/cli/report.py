@@ -147,6 +147,7 @@ def main(
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
+        from .._core.workers import crew
         from ..report.payload.page_rows import require_color
 
         with prompt_interrupt():
@@ -160,7 +161,8 @@ def main(
         }  # fmt: skip
         page, by_preset = outputs[0].path, methods is None
         request = ReportRequest(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)
-        with config_context(memory_in_all=memory is not None):  # from here on the table is part of it
+        # from here on the table is part of the memory, and workers of the first call make later ones too
+        with config_context(memory_in_all=memory is not None), crew(jobs):
             found, resumed = _compared(table, asked, shown=not quiet)
             require_replaceable(outputs[0], force=force)
             _finish(table, found, request, began, resumed, warned, color, quiet, as_json)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +14,15 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from ..._core.arguments import as_numbers
+from ..._core.runtime import get_config, one_blas_thread
 from ..._core.values import Floats, Integers
+from ..._core.workers import current_crew
 from ...distances import Metric, euclidean_rows, in_units
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
 
 Flags = npt.NDArray[np.bool_]
+_WORTH_WORKERS = 10.0  # seconds of fits, below which starting processes takes longer than it saves
 _SMALLEST = 0.03  # share of the rows that a cluster must have
 _SMOOTH = 0.05  # share of the rows that the density at a row is taken from
 _NEAREST = 1e-9  # of the largest distance: equal rows have a finite density
@@ -134,6 +138,15 @@ def _most_stable(parents: Integers, stability: Floats) -> Flags:
 
 
 Embed = Callable[[Any], Any]
+
+
+@runtime_checkable
+class HasThreads(Protocol):
+    """An embedding that can be made on a number of threads."""
+
+    def on_threads(self, n_jobs: int) -> Embed: ...
+
+
 LEAST = 0.65  # reproducibility from which a cluster of the halves counts
 LEAST_OF_BRANCHES = 0.8  # of any branch of their trees: there are many, so chance finds one more often
 LEAST_ON_CURVES = 0.85  # of the clusters on a curve, where a gap that halves share needs few missing rows
@@ -160,10 +173,12 @@ def reproducibilities(
     """
     rows = in_units(X, metric)
     scores = np.zeros((2, n_splits, tree.members.shape[1]))
-    for split, halves in enumerate(_splits(len(X), n_splits, seed)):
+    splits = list(_splits(len(X), n_splits, seed))
+    trees = map_trees([X[half] for halves in splits for half in halves], embed)
+    for split, halves in enumerate(splits):
         found = []
         for half, other in (halves, halves[::-1]):
-            own = map_tree(X[half], embed)
+            own = next(trees)
             near, _ = nearest_among(rows[other], rows[half], _VOTERS, metric=metric, n_jobs=n_jobs)
             named = np.empty((len(X), own.members.shape[1]), bool)
             named[half] = own.members
@@ -173,6 +188,22 @@ def reproducibilities(
         scores[0, split] = _agreement(tree.members, a[:, chosen_a], b[:, chosen_b])
         scores[1, split] = _agreement(tree.members, a, b)
     return scores[0].mean(axis=0), scores[1].mean(axis=0)
+
+
+def map_trees(tables: Sequence[Floats], embed: Embed) -> Iterator[ClusterTree]:
+    """Cluster trees of new maps, in order; by the workers of this block where that takes less time."""
+    crew, rest = current_crew(), list(tables)
+    with one_blas_thread():
+        if crew is not None and not crew.is_running:
+            began = time.perf_counter()
+            yield map_tree(rest.pop(0), embed)
+            if (time.perf_counter() - began) * len(rest) < _WORTH_WORKERS or get_config().memory_limit:
+                crew = None
+        if crew is None:
+            yield from (map_tree(X, embed) for X in rest)
+        else:
+            embed = embed.on_threads(crew.n_threads) if isinstance(embed, HasThreads) else embed
+            yield from crew.map(f"{__name__}:{map_tree.__name__}", [(X, embed) for X in rest])
 
 
 def map_tree(X: Floats, embed: Embed) -> ClusterTree:
