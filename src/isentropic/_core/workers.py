@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import IO, Any, Generic, TypeVar
 
-from .runtime import memory_budget, worker_threads
+from .runtime import get_config, memory_budget, worker_threads
 
 _BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _THREADS = ("NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
@@ -204,9 +204,12 @@ def _write(pipe: IO[bytes], frame: bytes) -> None:
 
 def _read(pipe: IO[bytes]) -> bytes | None:
     """The next frame; None at the end."""
-    head = pipe.read(_LENGTH_BYTES)
-    length = int.from_bytes(head, "big")
-    frame = pipe.read(length) if len(head) == _LENGTH_BYTES else b""
+    try:
+        head = pipe.read(_LENGTH_BYTES)
+        length = int.from_bytes(head, "big")
+        frame = pipe.read(length) if len(head) == _LENGTH_BYTES else b""
+    except ValueError:  # closed by the thread that ended the process
+        return None
     return frame if head and len(frame) == length else None
 
 
@@ -239,9 +242,21 @@ class Crew:
     """This process and the workers beside it, which share the cores: one process for each."""
 
     def __init__(self, n_processes: int) -> None:
-        threads = max(1, worker_threads(None) // n_processes)
-        self.n_processes, self.n_threads = n_processes, threads
-        self.workers = [Worker(n_processes, threads) for _ in range(n_processes - 1)]
+        self._n_cores = n_processes
+        self.workers: list[Worker] = []
+        self.n_processes = self.limit(n_processes)
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of each process."""
+        return max(1, self._n_cores // self.n_processes)
+
+    def limit(self, most: int) -> int:
+        """Have at most so many processes, unless they run already; how many there are."""
+        if not self.is_running:
+            self.n_processes = max(1, min(most, self._n_cores))
+            self.workers = [Worker(self.n_processes, self.n_threads) for _ in range(self.n_processes - 1)]
+        return self.n_processes
 
     @property
     def is_running(self) -> bool:
@@ -382,6 +397,21 @@ def crew(n_jobs: int | None) -> Iterator[Crew | None]:
         made.stop()
 
 
-def current_crew() -> Crew | None:
-    """The workers of the block that is open here."""
-    return _of_context.get()
+def spread(
+    function: str, calls_on: Callable[[int | None], Sequence[tuple[Any, ...]]], worth: float = 10.0
+) -> Iterator[Any]:
+    """Results of calls in order, by the workers of the block that is open here, where that takes less time.
+
+    ``calls_on(n_threads)`` gives the calls; None where the cores are theirs alone. Where no worker has been
+    started yet, the first call is made here, and the others are shared if they would take ``worth`` seconds.
+    """
+    workers, calls = _of_context.get(), list(calls_on(None))
+    if workers is not None and not workers.is_running and calls:
+        began = time.perf_counter()
+        yield function_named(function)(*calls.pop(0))
+        if (time.perf_counter() - began) * len(calls) < worth or get_config().memory_limit is not None:
+            workers = None
+    if workers is None:
+        yield from (function_named(function)(*args) for args in calls)
+    elif calls:
+        yield from workers.map(function, list(calls_on(workers.n_threads))[-len(calls) :])

@@ -97,7 +97,10 @@ class MethodRunner:
             return 1  # a worker writes no log
         if seconds is not None and seconds < _SHORTEST:
             return 1
-        n = min(crew.n_processes, n_methods)
+        if n_methods < 2:
+            return 1
+        # of two methods or more for each process, short ones make up for a long one
+        n = min(crew.limit(max(2, n_methods // 2)), n_methods)
         if config.memory_limit is None:
             return n
         held = used_memory() if config.memory_in_all else 0
@@ -205,11 +208,11 @@ class _Round:
         return Call(turn, EVALUATE, given)
 
     def _evaluate(self, turn: Turn) -> None:
-        """In this process, on as many threads as a worker has."""
-        runner, began = self._runner, time.perf_counter()
+        """In this process, each fit on as many threads as in a worker; beside the last one cores are free."""
+        runner, began, n_threads = self._runner, time.perf_counter(), self._crew.n_threads
         one = runner._make(turn.candidate, turn.preset)
         if not turn.candidate.foreign:
-            one = replace(one, n_jobs=self._crew.n_threads)
+            one = replace(one, fit_threads=n_threads, n_jobs=n_threads if self._waiting else one.n_jobs)
         with config_context(deadline=turn.ends):
             run = one.compute(runner._cache)
         self._take_run(turn, run, time.perf_counter() - began, None)

@@ -50,6 +50,7 @@ class Evaluation:
     progress: Progress
     # ``transform`` by label, where only the shown map is tested for jumps
     out_of_sample_maps: dict[str, TransformRows] | None = None
+    fit_threads: int | None = None  # of one fit, where others are under way beside it; None: n_jobs
 
     def run_cached(self, cache: RunCache) -> tuple[Run, bool]:
         """The Run, from the cache or computed and cached; and whether it was cached."""
@@ -264,7 +265,8 @@ class Evaluation:
         return self.data.select_rows(rows)
 
     def _estimator(self, params: Mapping[str, Any], repeat: int) -> Any:
-        return self.candidate.estimator(params, self.seed + repeat, self.n_jobs)
+        n_jobs = self.n_jobs if self.fit_threads is None else self.fit_threads
+        return self.candidate.estimator(params, self.seed + repeat, n_jobs)
 
     def _fit(self, params: Mapping[str, Any], repeat: int) -> Fit:
         X, y = self.data.X, self.data.y

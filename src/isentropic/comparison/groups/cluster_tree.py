@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,15 +13,14 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from ..._core.arguments import as_numbers
-from ..._core.runtime import get_config, one_blas_thread
+from ..._core.runtime import one_blas_thread
 from ..._core.values import Floats, Integers
-from ..._core.workers import current_crew
+from ..._core.workers import spread
 from ...distances import Metric, euclidean_rows, in_units
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
 
 Flags = npt.NDArray[np.bool_]
-_WORTH_WORKERS = 10.0  # seconds of fits, below which starting processes takes longer than it saves
 _SMALLEST = 0.03  # share of the rows that a cluster must have
 _SMOOTH = 0.05  # share of the rows that the density at a row is taken from
 _NEAREST = 1e-9  # of the largest distance: equal rows have a finite density
@@ -191,19 +189,16 @@ def reproducibilities(
 
 
 def map_trees(tables: Sequence[Floats], embed: Embed) -> Iterator[ClusterTree]:
-    """Cluster trees of new maps, in order; by the workers of this block where that takes less time."""
-    crew, rest = current_crew(), list(tables)
+    """Cluster trees of new maps, in order."""
     with one_blas_thread():
-        if crew is not None and not crew.is_running:
-            began = time.perf_counter()
-            yield map_tree(rest.pop(0), embed)
-            if (time.perf_counter() - began) * len(rest) < _WORTH_WORKERS or get_config().memory_limit:
-                crew = None
-        if crew is None:
-            yield from (map_tree(X, embed) for X in rest)
-        else:
-            embed = embed.on_threads(crew.n_threads) if isinstance(embed, HasThreads) else embed
-            yield from crew.map(f"{__name__}:{map_tree.__name__}", [(X, embed) for X in rest])
+        yield from spread(
+            f"{__name__}:{map_tree.__name__}", lambda n: [(X, on_threads(embed, n)) for X in tables]
+        )
+
+
+def on_threads(embed: Embed, n_threads: int | None) -> Embed:
+    """The embedding on so many threads, where it can be made so."""
+    return embed if n_threads is None or not isinstance(embed, HasThreads) else embed.on_threads(n_threads)
 
 
 def map_tree(X: Floats, embed: Embed) -> ClusterTree:
