@@ -24,6 +24,7 @@ from typing import IO, Any, Generic, TypeVar
 
 from .runtime import get_config, memory_budget, worker_threads
 
+FEWEST_ROWS = 1_000  # of fewer a comparison takes less time than workers that load libraries and kernels
 _BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _THREADS = ("NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _LENGTH_BYTES = 8
@@ -54,6 +55,7 @@ class Worker:
         self._first: tuple[str, tuple[Any, ...]] | None = None
         self._is_prepared = False
         self._over = False
+        self._lock = Lock()  # one call at a time
 
     def prepare(self, function: str, *args: Any) -> None:
         """Make this call before the next one, and again in a process that takes the place of this one."""
@@ -61,12 +63,13 @@ class Worker:
 
     def call(self, function: str, *args: Any, heard: Heard | None = None) -> Any:
         """Call ``function`` in the process and return its result; ``heard`` gets what it tells meanwhile."""
-        process = self._started()
-        if self._first is not None and not self._is_prepared:
-            first, given = self._first
-            self._exchange(process, first, given, None)
-            self._is_prepared = True
-        return self._exchange(process, function, args, heard)
+        with self._lock:
+            process = self._started()
+            if self._first is not None and not self._is_prepared:
+                first, given = self._first
+                self._exchange(process, first, given, None)
+                self._is_prepared = True
+            return self._exchange(process, function, args, heard)
 
     def _exchange(
         self, process: subprocess.Popen[bytes], function: str, args: tuple[Any, ...], heard: Heard | None
@@ -187,6 +190,11 @@ def _listen(calls: SimpleQueue[bytes]) -> None:
     os._exit(0)  # what is finished is kept, and a claim goes with the process
 
 
+def load(module: str) -> None:
+    """Import a module, for calls to come."""
+    import_module(module)
+
+
 def function_named(name: str) -> Callable[..., Any]:
     """
     >>> function_named("math:floor")(1.5)
@@ -263,6 +271,10 @@ class Crew:
         """Whether a worker has been started, so that the next call costs no start."""
         return any(worker.is_running for worker in self.workers)
 
+    def load(self, module: str) -> None:
+        """Start the workers and let them import a module, while this process goes on."""
+        self.ask(_once(Call(None, f"{__name__}:{load.__name__}", (module,))), lambda _: None)
+
     def ask(
         self, take: Callable[[Worker], Call[T] | None], heard: Heard, most: int | None = None
     ) -> Conversation[T]:
@@ -315,6 +327,18 @@ class Crew:
             worker.stop()
         for worker in self.workers:
             worker.forget()
+
+
+def _once(call: Call[T]) -> Callable[[Worker], Call[T] | None]:
+    """Hands out a call once to each worker."""
+    asked: set[int] = set()
+
+    def take(worker: Worker) -> Call[T] | None:
+        first = id(worker) not in asked
+        asked.add(id(worker))
+        return call if first else None
+
+    return take
 
 
 class Conversation(Generic[T]):

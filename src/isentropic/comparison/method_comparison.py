@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from .verdict import Verdict, verdict
 
 _MOST_MODEL_BYTES = 2**28  # bytes of the table, times methods: beyond, fitted models are not held
 
+OnPartial = Callable[[Callable[[], "Comparison"]], None]
 OnRun = Callable[[Run, bool], None]  # called with each Run as it is there, and whether it was read back
 
 
@@ -199,8 +200,13 @@ def run_comparison(
     folder: str | Path | None = None,
     on_run: OnRun | None = None,
     on_methods: Callable[[Sequence[str]], None] | None = None,
+    on_partial: OnPartial | None = None,
 ) -> Comparison:
-    """Run :func:`compare` and return notes and the verdict too; ``on_methods`` is called with the labels."""
+    """Run :func:`compare` and return notes and the verdict too.
+
+    ``on_methods`` is called with the labels. ``on_partial`` is called after each method with a function that
+    gives the comparison so far, judged as it is.
+    """
     seed = require_count("random_state", random_state, "a whole number, as seeds count on", least=0)
     if most_rows not in (None, "auto"):
         require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
@@ -219,9 +225,14 @@ def run_comparison(
         progress = Progress(callback, sum(map(len, pending.values())), pending)
         in_table = (lambda run: run) if plan.copies is None else plan.copies.in_table
 
+        so_far: dict[str, Run] = {}
+
         def notify(run: Run, read_back: bool) -> None:
             if on_run is not None:
                 on_run(in_table(run), read_back)
+            if on_partial is not None and len(so_far) < len(plan.candidates):  # not of the map of all rows
+                so_far[run.method] = run
+                on_partial(lambda: _partial(plan, so_far))
 
         out_of_sample_maps = _out_of_sample_maps(plan)
         if on_methods is not None:
@@ -255,6 +266,12 @@ def run_comparison(
         )
         notify(run, read_back)
         return _as_comparison(plan, runs, run, notes, verdict([*runs, run]))
+
+
+def _partial(plan: ComparisonPlan, so_far: Mapping[str, Run]) -> Comparison:
+    """The comparison of the methods that are done."""
+    runs = [so_far[candidate.label] for candidate in plan.candidates if candidate.label in so_far]
+    return _as_comparison(plan, runs, None, plan.notes, verdict(runs))
 
 
 def _out_of_sample_maps(plan: ComparisonPlan) -> dict[str, Any] | None:

@@ -20,7 +20,16 @@ from typing import Any
 
 from ..._core.errors import MemoryBudgetError
 from ..._core.runtime import config_context, get_config, logger, memory_share, one_blas_thread, used_memory
-from ..._core.workers import Answer, Call, Conversation, Crew, Worker, WorkerError, WorkerNotStartedError
+from ..._core.workers import (
+    FEWEST_ROWS,
+    Answer,
+    Call,
+    Conversation,
+    Crew,
+    Worker,
+    WorkerError,
+    WorkerNotStartedError,
+)
 from ..evaluation.candidates import Candidate
 from ..evaluation.method_evaluation import Evaluation
 from ..evaluation.runs import FOR_MEMORY, Run, RunCache
@@ -28,7 +37,6 @@ from ..evaluation.worker_calls import BEGIN, EVALUATE, TEST_JUMPS, Setting, Warn
 from ..presets import Preset
 from .progress import Progress
 
-_FEWEST_ROWS = 1_000  # of fewer a comparison takes less time than a worker that loads libraries and kernels
 _LEAST_ROOM = 256 * 2**20  # bytes of a limit in all for each process: libraries, compiled code, one method
 _COPIES = 6  # of the table
 _SHORTEST = 20.0  # seconds of a time limit that leaves time to start workers
@@ -93,7 +101,7 @@ class MethodRunner:
     def _n_processes(self, n_methods: int, seconds: float | None) -> int:
         """How many processes evaluate methods; 1 where more would take longer, or do not fit the memory."""
         crew, X, config = self._crew, self._setting.data.X, get_config()
-        if crew is None or len(X) < _FEWEST_ROWS or logger.isEnabledFor(logging.DEBUG):
+        if crew is None or len(X) < FEWEST_ROWS or logger.isEnabledFor(logging.DEBUG):
             return 1  # a worker writes no log
         if seconds is not None and seconds < _SHORTEST:
             return 1
