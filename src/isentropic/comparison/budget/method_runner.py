@@ -27,8 +27,8 @@ from ..._core.workers import (
     Conversation,
     Crew,
     Worker,
+    WorkerEndedError,
     WorkerError,
-    WorkerNotStartedError,
 )
 from ..evaluation.candidates import Candidate
 from ..evaluation.method_evaluation import Evaluation
@@ -247,10 +247,10 @@ class _Round:
             self._looking = False
 
     def _take_answer(self, answer: Answer[Turn]) -> None:
-        if isinstance(answer.error, WorkerNotStartedError):
-            self._again.append(answer.about.candidate)
-        elif answer.error is not None:
+        if isinstance(answer.error, WorkerEndedError):
             self._lost.append((answer.about, str(answer.error)))
+        elif answer.error is not None:  # no worker, or none that knows the method
+            self._again.append(answer.about.candidate)
         else:
             run, warned = answer.result
             self._runner._late += warned

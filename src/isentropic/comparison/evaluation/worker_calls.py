@@ -57,7 +57,12 @@ def begin(setting: Setting) -> None:
 def evaluate(
     candidate: Candidate, preset: Preset, cache: RunCache, seconds: float | None
 ) -> tuple[Run, list[Warned]]:
-    """Evaluate and cache a method, within so many seconds; with what it warned about."""
+    """Evaluate and cache a method, within so many seconds; with what it warned about.
+
+    Raises where this process does not know the method.
+    """
+    if candidate.make is not None:
+        candidate.make()
     deadline = None if seconds is None else time.perf_counter() + seconds
     with warnings.catch_warnings(record=True) as caught, config_context(deadline=deadline):
         warnings.simplefilter("always")
