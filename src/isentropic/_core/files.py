@@ -146,7 +146,7 @@ def write_together() -> Iterator[None]:
 def require_writable(path: str | os.PathLike[str], room: int = LEAST_ROOM) -> None:
     """Refuse now, not after an hour's work, a file that could not be written, for lack of ``room`` too."""
     with _explained(path):
-        if _is_stream(path):  # to open it would be seen at its other end
+        if is_stream(path):  # to open it would be seen at its other end
             return
         temporary = _temporary(real_path(path))
         free = shutil.disk_usage(temporary.parent).free
@@ -172,7 +172,7 @@ class _Draft:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> _Draft:
-        if _is_stream(path):
+        if is_stream(path):
             return cls(path, tempfile.TemporaryFile(), None)
         temporary = _temporary(real_path(path))  # a link keeps pointing where it pointed
         return cls(path, open(temporary, "x+b"), temporary)
@@ -224,7 +224,7 @@ def _keep_rights(temporary: Path, target: Path) -> None:
 # ---- pipes and devices -----------------------------------------------------------------------------
 
 
-def _is_stream(path: str | os.PathLike[str]) -> bool:
+def is_stream(path: str | os.PathLike[str]) -> bool:
     """Whether what is there is written through and not replaced; raises for what is never written."""
     descriptor = _descriptor(path)
     if descriptor is not None:

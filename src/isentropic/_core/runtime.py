@@ -245,6 +245,15 @@ def memory_budget() -> int | None:
     return None if free is None else int(config.memory_fraction * free)
 
 
+def memory_share(n_processes: int) -> dict[str, Any]:
+    """Settings by which each of several processes takes its share of the memory that one may take."""
+    config = get_config()
+    if config.memory_limit is None:
+        return {"memory_fraction": config.memory_fraction / n_processes}
+    share = max(config.memory_limit // n_processes, 1)
+    return {"memory_limit": share, "memory_in_all": config.memory_in_all}
+
+
 def used_memory() -> int:
     """Bytes that this process holds now, libraries included; 0 where the system does not tell."""
     try:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._core.errors import InvalidInputError, plural, printable, require, require_one_of
+from .shared.early_pages import Browser, EarlyPages
 from .shared.options import (
     AsJson,
     Budget,
@@ -34,13 +36,14 @@ from .shared.terminal import MethodLines, one_bar, reporting, show_json
 
 if TYPE_CHECKING:
     from .._core.values import Table
-    from ..comparison import Run
+    from ..comparison import PageData, Run, Verdict
     from ..comparison.budget.cost_model import TimeLimit
     from ..comparison.method_comparison import Comparison
 
 _PAGE = "report.html"
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
+_LATER = "Groups are tested once all methods are compared."
 
 Names = Annotated[
     str | None,
@@ -69,6 +72,9 @@ Folder = Annotated[
         parser=output_path,
         help="Keep each result there when it is done; go on from what is there.",
     ),
+]
+Open = Annotated[
+    bool, typer.Option("--open", help="Open the page in the browser, as soon as a first one is there.")
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="First seed of all that is drawn.")]
 
@@ -121,8 +127,12 @@ def main(
     quiet: Quiet = False,
     as_json: AsJson = False,
     schema: Schema = False,
+    open_page: Open = False,
 ) -> None:
     """Compare methods on a table: which map to trust, how much, and where not. Writes one page.
+
+    Methods run side by side, one on each core. After the quick ones there is a first page. It says that it is
+    preliminary, and is replaced as others finish.
 
     Methods that learn from classes, the --target, are compared where --methods names them, or by the
     preset thorough. Each is fitted with permuted labels too, and not trusted where these score as well.
@@ -147,6 +157,7 @@ def main(
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
+        from .._core.workers import FEWEST_ROWS, crew
         from ..report.payload.page_rows import require_color
 
         with prompt_interrupt():
@@ -160,73 +171,124 @@ def main(
         }  # fmt: skip
         page, by_preset = outputs[0].path, methods is None
         request = ReportRequest(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)
-        with config_context(memory_in_all=memory is not None):  # from here on the table is part of it
-            found, resumed = _compared(table, asked, shown=not quiet)
+        # from here on the table is part of the memory, and workers of the first call make later ones too
+        with config_context(memory_in_all=memory is not None), crew(jobs) as workers:
+            if workers is not None and memory is None and len(table.X) >= FEWEST_ROWS:
+                workers.load("isentropic.comparison")  # while this process imports it
+            draw, browser = _Draw(table, request, began, warned, color), Browser(page, wanted=open_page)
+            early = EarlyPages(outputs[0], draw.early, browser, force=force)
+            found, resumed = _compared(table, asked, early, shown=not quiet)
             require_replaceable(outputs[0], force=force)
-            _finish(table, found, request, began, resumed, warned, color, quiet, as_json)
+            _finish(draw, found, resumed, quiet, as_json)
+            browser.open()
+        if all(run.failed for run in found.runs):
+            raise typer.Exit(FAILURE)
 
 
-def _finish(
-    table: Table,
-    found: Comparison,
-    request: ReportRequest,
-    began: float,
-    resumed: int,
-    warned: list[str],
-    color: str | None,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """What a page is made of beside the comparison."""
+
+    table: Table
+    request: ReportRequest
+    began: float
+    warned: list[str]
+    color: str | None
+
+    def early(self, found: Comparison, comparing: tuple[int, int]) -> str:
+        """The page of some of the methods."""
+        return self(found, 0, comparing).text
+
+    def __call__(self, found: Comparison, resumed: int, comparing: tuple[int, int] | None = None) -> _Drawn:
+        """Judge the maps and draw the page; groups are tested once all methods are compared."""
+        from ..comparison import collect_page_data
+        from ..comparison.budget.comparison_plan import select_rows
+        from ..comparison.groups.reproducible_groups import not_tested
+        from ..comparison.page_data import shown_groups
+        from ..comparison.verdict.answers import about_table
+        from ..comparison.verdict.judging import with_answers
+        from ..report import page
+
+        table, judged = self.table, found.verdict
+        assert judged is not None  # there is a Run, at least
+        different = table if found.distinct is None else select_rows(table, found.distinct)  # equal rows once
+        compared = table if found.rows is None else select_rows(table, found.rows)
+        facts = facts_of(table, found, self.request, time.perf_counter() - self.began, resumed, self.warned)
+        local = found.in_distinct_rows()
+        full = local.full_run
+        if comparing is None:
+            tested = shown_groups(compared, local.runs, judged, full_run=full, full_table=different)
+        else:
+            tested = not_tested(len(compared.X), _LATER)
+        judged = with_answers(judged, tested, about_table(compared))
+        data = collect_page_data(
+            compared, local.runs, judged, full_run=full, full_table=different, group_test=tested
+        )
+        text = page(
+            compared, local.runs, judged, data, facts,
+            color=self.color, copies=found.copies, comparing=comparing,
+        )  # fmt: skip
+        return _Drawn(text, judged, data, facts, compared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A page, and what it says."""
+
+    text: str
+    verdict: Verdict
+    data: PageData
+    facts: dict[str, Any]
+    compared: Table
+
+
+def _finish(draw: _Draw, found: Comparison, resumed: int, quiet: bool, as_json: bool) -> None:
     """Judge, write the page, say the verdict."""
     from .._core.files import atomic_write, write_together
-    from ..comparison import collect_page_data, save_maps
-    from ..comparison.budget.comparison_plan import select_rows
-    from ..comparison.page_data import shown_groups
-    from ..comparison.presentation import seconds
-    from ..comparison.verdict.answers import about_table
-    from ..comparison.verdict.judging import with_answers
-    from ..report import page
+    from ..comparison import save_maps
 
-    runs, judged = found.runs, found.verdict
-    assert judged is not None  # there is a Run, at least
-    different = table if found.distinct is None else select_rows(table, found.distinct)  # identical rows once
-    compared = table if found.rows is None else select_rows(table, found.rows)
-    facts = facts_of(table, found, request, time.perf_counter() - began, resumed, warned)
-    local = found.in_distinct_rows()
-    tested = shown_groups(compared, local.runs, judged, full_run=local.full_run, full_table=different)
-    judged = with_answers(judged, tested, about_table(compared))
-    drawn = collect_page_data(
-        compared, local.runs, judged, full_run=local.full_run, full_table=different, group_test=tested
-    )
-    text = page(compared, local.runs, judged, drawn, facts, color=color, copies=found.copies)
+    table, request, drawn = draw.table, draw.request, draw(found, resumed)
+    judged = drawn.verdict
     maps = request.maps if judged.shown is not None else None  # without a map there is nothing to write
     with write_together():
         with atomic_write(request.out) as file:
-            file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
+            file.write(drawn.text.encode(errors="backslashreplace"))  # a row's name may hold half a character
         if maps is not None:
             of_all = found.full_run is not None and not found.full_run.failed
-            of_rows = compared if found.sampled else table
-            written = (table, [found.full_run]) if of_all else (of_rows, runs, judged)
+            of_rows = drawn.compared if found.sampled else table
+            written = (table, [found.full_run]) if of_all else (of_rows, found.runs, judged)
             save_maps(maps, *written, raw_text=request.raw_text)
     if as_json:
-        show_json(document(table, found, judged, drawn, facts, request))
+        show_json(document(table, found, judged, drawn.data, drawn.facts, request))
     elif not quiet:
-        for line in (*judged.lines, *found.notes):
-            typer.echo(line)
-        how = (
-            f"preset {request.preset}: {facts['preset_text']}" if request.by_preset else facts["preset_text"]
-        )
-        passed = seconds(time.perf_counter() - began)
-        typer.echo(f"Compared {plural(len(runs), 'method')} in {passed} ({how}).")
-        files = " and ".join(str(path) for path in (request.out, maps) if path is not None)
-        kept = f"; results in {request.folder}" if request.folder is not None else ""
-        typer.echo(printable(f"wrote {files}{kept}"))
-    if all(run.failed for run in runs):
-        raise typer.Exit(FAILURE)
+        _say(draw, drawn, found, maps)
 
 
-def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, int]:
+def _say(draw: _Draw, drawn: _Drawn, found: Comparison, maps: Path | None) -> None:
+    """The verdict, and where everything is."""
+    from ..comparison.presentation import seconds
+
+    request, how = draw.request, drawn.facts["preset_text"]
+    for line in (*drawn.verdict.lines, *found.notes):
+        typer.echo(line)
+    how = f"preset {request.preset}: {how}" if request.by_preset else how
+    passed = seconds(time.perf_counter() - draw.began)
+    typer.echo(f"Compared {plural(len(found.runs), 'method')} in {passed} ({how}).")
+    files = " and ".join(str(path) for path in (request.out, maps) if path is not None)
+    kept = f"; results in {request.folder}" if request.folder is not None else ""
+    typer.echo(printable(f"wrote {files}{kept}"))
+
+
+def _compared(table: Table, asked: _Asked, early: EarlyPages, *, shown: bool) -> tuple[Comparison, int]:
     """What was found, and how many of the Runs were read back."""
+    try:
+        return _compare(table, asked, early, shown=shown)
+    except KeyboardInterrupt:
+        early.interrupted()
+        raise
+
+
+def _compare(table: Table, asked: _Asked, early: EarlyPages, *, shown: bool) -> tuple[Comparison, int]:
     from ..comparison import PRESETS
     from ..comparison.method_comparison import run_comparison
 
@@ -236,6 +298,10 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
     def done(run: Run, back: bool) -> None:
         read_back.append(back)
         lines.add(run, back)
+
+    def begin(methods: Sequence[str]) -> None:
+        early.begin(len(methods))
+        lines.begin(methods)
 
     with one_bar(shown=shown), computing("the comparison"):
         found = run_comparison(
@@ -250,7 +316,8 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             n_jobs=asked.jobs,
             folder=asked.folder,
             on_run=done,
-            on_methods=lines.begin,
+            on_methods=begin,
+            on_partial=early.update,
         )
     lines.say("writing the page")
     return found, sum(read_back)

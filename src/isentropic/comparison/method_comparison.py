@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,24 @@ from typing import Any
 from .._core.errors import require_count, require_flag, require_number, require_one_of
 from .._core.runtime import config_context, get_config, worker_threads
 from .._core.values import Integers
+from .._core.workers import crew
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .budget.comparison_plan import ComparisonPlan, MostRows
 from .budget.cost_model import SAMPLE_SHARE, TimeLimit, memory_messages
+from .budget.method_runner import MakeEvaluation, MethodRunner, RunsByLabel, Turn
 from .budget.progress import Progress
-from .budget.time_budget import FullEvaluation, MakeEvaluation, evaluate_full_in_time, evaluate_in_time
+from .budget.time_budget import FullEvaluation, evaluate_full_in_time, evaluate_in_time, read_back
 from .evaluation.candidates import Candidate, Methods
 from .evaluation.method_evaluation import Evaluation
 from .evaluation.runs import Run, RunCache
+from .evaluation.worker_calls import Setting
 from .presets import PRESETS, Preset
 from .verdict import Verdict, verdict
 
 _MOST_MODEL_BYTES = 2**28  # bytes of the table, times methods: beyond, fitted models are not held
 
+OnPartial = Callable[[Callable[[], "Comparison"]], None]
 OnRun = Callable[[Run, bool], None]  # called with each Run as it is there, and whether it was read back
 
 
@@ -196,15 +200,20 @@ def run_comparison(
     folder: str | Path | None = None,
     on_run: OnRun | None = None,
     on_methods: Callable[[Sequence[str]], None] | None = None,
+    on_partial: OnPartial | None = None,
 ) -> Comparison:
-    """Run :func:`compare` and return notes and the verdict too; ``on_methods`` is called with the labels."""
+    """Run :func:`compare` and return notes and the verdict too.
+
+    ``on_methods`` is called with the labels. ``on_partial`` is called after each method with a function that
+    gives the comparison so far, judged as it is.
+    """
     seed = require_count("random_state", random_state, "a whole number, as seeds count on", least=0)
     if most_rows not in (None, "auto"):
         require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
     worker_threads(n_jobs)  # raises now, not in the middle
     require_one_of("criterion", criterion, CRITERIA)
     callback = get_config().progress
-    with config_context(progress=None):  # the progress bar counts methods, not blocks of rows
+    with config_context(progress=None), crew(n_jobs) as workers:  # the bar counts methods, not blocks of rows
         plan = ComparisonPlan.of(
             X, y, methods, preset, seed, most_rows, checked_metric(metric), limit, n_jobs
         )
@@ -216,23 +225,33 @@ def run_comparison(
         progress = Progress(callback, sum(map(len, pending.values())), pending)
         in_table = (lambda run: run) if plan.copies is None else plan.copies.in_table
 
+        so_far: dict[str, Run] = {}
+
         def notify(run: Run, read_back: bool) -> None:
             if on_run is not None:
                 on_run(in_table(run), read_back)
+            if on_partial is not None and len(so_far) < len(plan.candidates):  # not of the map of all rows
+                so_far[run.method] = run
+                on_partial(lambda: _partial(plan, so_far))
 
         out_of_sample_maps = _out_of_sample_maps(plan)
         if on_methods is not None:
             on_methods([candidate.label for candidate in plan.candidates])
+
+        holds_maps = out_of_sample_maps is not None
+        setting = Setting(plan.data, criterion, seed, 1, holds_maps, {})
 
         def make_evaluation(candidate: Candidate, preset: Preset) -> Evaluation:
             return Evaluation(
                 candidate, plan.data, preset, criterion, seed, n_jobs, progress, out_of_sample_maps
             )
 
-        runs, notes = _evaluate_all(plan, make_evaluation, cache, ends, notify)
+        runner = MethodRunner(make_evaluation, setting, cache, progress, workers)
+        runs, notes = _evaluate_all(plan, make_evaluation, runner, cache, ends, notify)
         notes = (*plan.notes, *notes, *memory_messages(runs))
         judged = verdict(runs) if runs else None
-        runs = _with_jumps_of_shown(plan, runs, judged, make_evaluation, cache if ends is None else None)
+        runs = _with_jumps_of_shown(plan, runs, judged, runner, cache if ends is None else None)
+        runner.rest()
         if plan.rows is None or judged is None or judged.recommended is None:
             return _as_comparison(plan, runs, None, notes, judged)
         candidate = next(
@@ -249,6 +268,12 @@ def run_comparison(
         return _as_comparison(plan, runs, run, notes, verdict([*runs, run]))
 
 
+def _partial(plan: ComparisonPlan, so_far: Mapping[str, Run]) -> Comparison:
+    """The comparison of the methods that are done."""
+    runs = [so_far[candidate.label] for candidate in plan.candidates if candidate.label in so_far]
+    return _as_comparison(plan, runs, None, plan.notes, verdict(runs))
+
+
 def _out_of_sample_maps(plan: ComparisonPlan) -> dict[str, Any] | None:
     """Where ``transform`` of each method is held until the shown map is known; None: all are tested."""
     if plan.preset.every_walk or len(plan.candidates) * plan.data.X.nbytes > _MOST_MODEL_BYTES:
@@ -260,18 +285,16 @@ def _with_jumps_of_shown(
     plan: ComparisonPlan,
     runs: list[Run],
     judged: Verdict | None,
-    make_evaluation: MakeEvaluation,
+    runner: MethodRunner,
     cache: RunCache | None,
 ) -> list[Run]:
     """Test only the shown map for jumps, where not all are tested: the verdict does not depend on it."""
     if judged is None or judged.shown is None:
         return runs
     label = runs[judged.shown].method
-    one = make_evaluation(
-        next(candidate for candidate in plan.candidates if candidate.label == label), plan.preset
-    )
-    tested = replace(one.with_map_jumps(runs[judged.shown], cache), rows=plan.rows)
-    return [tested if i == judged.shown else run for i, run in enumerate(runs)]
+    candidate = next(candidate for candidate in plan.candidates if candidate.label == label)
+    tested = runner.with_map_jumps(runs[judged.shown], candidate, plan.preset, cache)
+    return [replace(tested, rows=plan.rows) if i == judged.shown else run for i, run in enumerate(runs)]
 
 
 def _as_comparison(
@@ -299,27 +322,50 @@ def _as_comparison(
 
 
 def _evaluate_all(
-    plan: ComparisonPlan, make_evaluation: MakeEvaluation, cache: RunCache, ends: float | None, notify: OnRun
+    plan: ComparisonPlan,
+    make_evaluation: MakeEvaluation,
+    runner: MethodRunner,
+    cache: RunCache,
+    ends: float | None,
+    notify: OnRun,
 ) -> tuple[list[Run], tuple[str, ...]]:
     """The Runs in the order of the methods, and what was left out for time."""
+
+    def in_sample(run: Run, read_back: bool) -> None:
+        notify(replace(run, rows=plan.rows), read_back)
+
     notes: tuple[str, ...] = ()
     if ends is None:
-        found = {}
-        for candidate in plan.candidates:
-            found[candidate.label] = make_evaluation(candidate, plan.preset).run_cached(cache)
-            notify(replace(found[candidate.label][0], rows=plan.rows), found[candidate.label][1])
+        found = _evaluate_each(plan, make_evaluation, runner, cache, in_sample)
     else:
         share = 1.0 if plan.rows is None else SAMPLE_SHARE
         until = time.perf_counter() + share * (ends - time.perf_counter())
-
-        def in_sample(run: Run, read_back: bool) -> None:
-            notify(replace(run, rows=plan.rows), read_back)
-
         found, notes = evaluate_in_time(
-            plan.candidates, plan.preset, make_evaluation, cache, until, plan.unit_cost, in_sample
+            plan.candidates, plan.preset, make_evaluation, runner, cache, until, plan.unit_cost, in_sample
         )
     labels = [candidate.label for candidate in plan.candidates if candidate.label in found]
     return [replace(found[label][0], rows=plan.rows) for label in labels], notes
+
+
+def _evaluate_each(
+    plan: ComparisonPlan,
+    make_evaluation: MakeEvaluation,
+    runner: MethodRunner,
+    cache: RunCache,
+    notify: OnRun,
+) -> RunsByLabel:
+    """Every Run, however long it takes."""
+    asked = {one.label: make_evaluation(one, plan.preset) for one in plan.candidates}
+    found = read_back(asked, cache, notify)
+
+    def done(candidate: Candidate, run: Run, _: float) -> None:
+        found[candidate.label] = run, False
+        notify(run, False)
+
+    left = [one for one in plan.candidates if one.label not in found]
+    ends = get_config().deadline  # of whoever called
+    runner.run(left, lambda candidate, _: Turn(candidate, plan.preset, ends), done)
+    return found
 
 
 def preset_with(name: str, **changes: Any) -> Preset:

@@ -60,6 +60,7 @@ def page(
     *,
     color: str | None = None,
     copies: Integers | None = None,
+    comparing: tuple[int, int] | None = None,
 ) -> str:
     """The report as one HTML file: answer, maps, measures, columns and how it was computed.
 
@@ -85,6 +86,9 @@ def page(
     copies
         For each row how many rows are identical to it, itself included; points that stand for several are
         larger.
+    comparing
+        Of a preliminary page: how many methods are compared, and how many are to be. Such a page says so, and
+        reloads itself.
     """
     require_runs(table, runs)
     require_kind("verdict", verdict, Verdict, "Give comparison.verdict(runs).")
@@ -103,11 +107,27 @@ def page(
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [], measures=every_measure(runs),
-        number=decimal, seconds=seconds, **_about(runs),
+        number=decimal, seconds=seconds, **_about(runs), preliminary=_preliminary(comparing),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),
     )  # fmt: skip
+
+
+_RELOAD = '<meta http-equiv="refresh" content="5">'
+_SO_FAR = "Preliminary, comparing: {} of {} methods."
+_INTERRUPTED = "Interrupted after {} of {} methods."
+
+
+def _preliminary(comparing: tuple[int, int] | None) -> dict[str, str] | None:
+    return None if comparing is None else {"reload": _RELOAD, "so_far": _SO_FAR.format(*comparing)}
+
+
+def interrupted_page(text: str, comparing: tuple[int, int]) -> str:
+    """A preliminary page that stays: it says why, and no longer reloads itself."""
+    return text.replace(_RELOAD, "", 1).replace(
+        _SO_FAR.format(*comparing), _INTERRUPTED.format(*comparing), 1
+    )
 
 
 def _answer(

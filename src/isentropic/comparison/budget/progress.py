@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,35 +43,49 @@ class Progress:
     """Progress of a comparison: counts steps, names the current one, estimates the time left.
 
     The seconds of a step depend on its method and its kind (:func:`estimate_time_left`); steps that were
-    left out or read back, several at once, say nothing about others.
+    left out or read back, several at once, say nothing about others. Several methods may be under way at
+    once, ``side_by_side``: each has a clock of its own.
     """
 
     callback: ProgressCallback | None
     total: int
     pending: dict[str, list[str]] = field(default_factory=dict)  # kinds of steps by method, in their order
     done: int = 0
+    side_by_side: int = 1
+    between: Callable[[], None] | None = None  # called between two steps, to see what others have done
     _timings: list[tuple[Levels, float]] = field(default_factory=list)
-    _since: float = field(default_factory=lambda: time.perf_counter())
+    _began: float = field(default_factory=lambda: time.perf_counter())
+    _since: dict[str, float] = field(default_factory=dict)  # when the last step of each method was done
 
     def start(self, what: str) -> None:
         """Start a method: time that passed before is no part of its first step."""
-        self._since = time.perf_counter()
+        self._since[_label(what)] = time.perf_counter()
         self.update(what)
 
     def update(self, what: str, done: int = 0) -> None:
         self.done = min(self.done + done, self.total)
         if done > 0:
-            self._count(what.partition(":")[0], done)
+            self._count(_label(what), done)
         if self.callback is not None:
             self.callback(what + self._left(), self.done, self.total)
+        if self.between is not None:
+            self.between()
+
+    def finish(self, label: str) -> None:
+        """Count all remaining steps of a method as done."""
+        self.update(label, len(self._kinds(label)))
+
+    def _kinds(self, label: str) -> list[str]:
+        return self.pending[label] if label in self.pending else self.pending.get(ALL_ROWS, [])
 
     def _count(self, label: str, done: int) -> None:
         now = time.perf_counter()
         kinds = self.pending.get(label) or self.pending.get(ALL_ROWS, [])
         if done == 1 and kinds:
-            self._timings.append(((f"method {label}", f"step {kinds[0]}"), now - self._since))
+            since = self._since.get(label, self._began)
+            self._timings.append(((f"method {label}", f"step {kinds[0]}"), now - since))
         del kinds[:done]
-        self._since = now
+        self._since[label] = now
 
     def _left(self) -> str:
         """In words, unless it is short."""
@@ -79,7 +93,13 @@ class Progress:
             (f"method {label}", f"step {kind}") for label, kinds in self.pending.items() for kind in kinds
         ]
         span = estimate_time_left(self._timings, left)
+        if span is not None:
+            span = span[0] / self.side_by_side, span[1] / self.side_by_side
         return "" if span is None or span[1] < _SHORTEST_SHOWN else f", {time_left_text(span)}"
+
+
+def _label(what: str) -> str:
+    return what.partition(":")[0]
 
 
 def parameter_sets(candidate: Candidate, preset: Preset, n_rows: int) -> list[dict[str, Any]]:

@@ -33,18 +33,17 @@ from .cost_model import (
     rows_scorable_in,
     time_messages,
 )
-from .progress import count_steps
+from .method_runner import MakeEvaluation, MethodRunner, RunsByLabel, Turn
+from .progress import ALL_ROWS
 
 _MOST_DRIFT = 4.0  # times: so far the cost may change from one method to the next, and be believed
-
-MakeEvaluation = Callable[[Candidate, Preset], Evaluation]
-RunsByLabel = dict[str, tuple[Run, bool]]  # by label, each with whether it was read back
 
 
 def evaluate_in_time(
     candidates: Sequence[Candidate],
     preset: Preset,
     make_evaluation: MakeEvaluation,
+    runner: MethodRunner,
     cache: RunCache,
     ends: float,
     unit_cost: float,
@@ -56,28 +55,31 @@ def evaluate_in_time(
     become busy.
     """
     asked = {candidate.label: make_evaluation(candidate, preset) for candidate in candidates}
-    found = {label: run for label, one in asked.items() if (run := one.read_cached(cache)) is not None}
-    runs: RunsByLabel = {label: (run, True) for label, run in found.items()}
-    for run in found.values():
-        notify(run, True)
+    runs = read_back(asked, cache, notify)
     by_label = {candidate.label: candidate for candidate in candidates if candidate.label not in runs}
     n_rows = max((len(one.data.X) for one in asked.values()), default=0)
     estimates = _estimate_costs(list(by_label.values()), preset, make_evaluation, n_rows, ends, unit_cost)
-    for label in [label for label in asked if label not in estimates]:  # read back, or too long for few rows
-        _mark_done(asked[label], asked[label].progress.done)
-    fewer = []
     order = order_by_cost(estimates, n_rows)
-    for label in order:
-        began, last = asked[label].progress.done, label == order[-1]
-        plan = plan_method(by_label[label], preset, n_rows, estimates[label], unit_cost, ends, last=last)
-        if plan is not None:
-            since = time.perf_counter()
-            with config_context(deadline=plan.ends):
-                runs[label] = make_evaluation(by_label[label], plan.preset).run_cached(cache)
-            notify(*runs[label])
-            unit_cost = _updated_cost(runs[label][0], n_rows, time.perf_counter() - since, unit_cost)
-            fewer += [label] * plan.fewer
-        _mark_done(asked[label], began)
+    fewer = []
+
+    def turn(candidate: Candidate, last: bool) -> Turn | None:
+        label = candidate.label
+        plan = plan_method(candidate, preset, n_rows, estimates[label], unit_cost, ends, last=last)
+        if plan is None:
+            return None
+        fewer.extend([label] * plan.fewer)
+        return Turn(candidate, plan.preset, plan.ends)
+
+    def done(candidate: Candidate, run: Run, seconds: float) -> None:
+        nonlocal unit_cost
+        runs[candidate.label] = run, False
+        notify(run, False)
+        unit_cost = _updated_cost(run, n_rows, seconds, unit_cost)
+
+    seconds = ends - time.perf_counter()
+    runner.run([by_label[label] for label in order], turn, done, seconds=seconds)
+    for label in asked:  # those that were too long for few rows, or for the time that was left
+        asked[label].progress.finish(label)
     if all(run.reason.startswith(STOPPED) for run, _ in runs.values()):
         label = (order or [candidate.label for candidate in candidates])[0]
         runs[label] = _evaluate_cheapest(make_evaluation, by_label[label], preset, cache)
@@ -87,6 +89,20 @@ def evaluate_in_time(
     return runs, time_messages(
         left_out, [candidate.label for candidate in candidates if candidate.label in fewer]
     )
+
+
+def read_back(
+    asked: Mapping[str, Evaluation], cache: RunCache, notify: Callable[[Run, bool], None]
+) -> RunsByLabel:
+    """Runs of methods that are cached."""
+    runs: RunsByLabel = {}
+    for label, one in asked.items():
+        run = one.read_cached(cache)
+        if run is not None:
+            one.progress.finish(label)
+            runs[label] = run, True
+            notify(run, True)
+    return runs
 
 
 def _evaluate_cheapest(
@@ -103,12 +119,6 @@ def _updated_cost(run: Run, n_rows: int, seconds: float, unit_cost: float) -> fl
         return unit_cost
     ratio = (seconds - run.seconds * (1 + len(run.repeats))) / measuring_seconds(n_rows, unit_cost)
     return unit_cost * min(max(ratio, 1 / _MOST_DRIFT), _MOST_DRIFT)
-
-
-def _mark_done(asked: Evaluation, began: int) -> None:
-    """Count all steps of a method as done, so that the progress bar comes to its end."""
-    steps = count_steps(asked.candidate, asked.preset, len(asked.data.X))
-    asked.progress.update(asked.candidate.label, began + steps - asked.progress.done)
 
 
 def _estimate_costs(
@@ -150,6 +160,10 @@ class FullEvaluation(Evaluation):
 
     maps_rest: bool = False  # whether there is no time to fit all rows
     fit_ends: float | None = None  # by the clock of time.perf_counter: later it is stopped
+
+    @property
+    def _steps(self) -> str:
+        return ALL_ROWS
 
     def evaluate_full(self, like: Run, rows: Integers, cache: RunCache) -> tuple[Run, bool]:
         """Fit the method of a sample's Run, with the parameters chosen there, on all rows.

@@ -53,7 +53,7 @@ class Candidate:
             return replace(self, refusal=message(self.label, f"given {must_be}", metric, _BY_COLUMNS))
         return replace(
             self,
-            make=lambda **params: make(**{"metric": metric, **params}),
+            make=partial(_make_by_metric, make, metric),
             params={**self.params, "metric": metric},
         )
 
@@ -109,7 +109,7 @@ def _candidate(label: str, given: Any) -> Candidate:
         method = registry.METHODS[label]
         return Candidate(
             label,
-            make=lambda **params: registry.make(label, **{**given, **params}),
+            make=partial(_make_by_name, label, dict(given)),
             params={**method.params, **given},
             needs_y=method.needs_y,
             draws_above=_draws_above((method,), changed=bool(given)),
@@ -121,7 +121,7 @@ def _candidate(label: str, given: Any) -> Candidate:
     if embeds(given) and _can_be_cloned(given):
         return Candidate(
             label,
-            make=lambda **params: clone(given).set_params(**params),
+            make=partial(_make_by_copy, given),
             params=_changed_params(given),
             needs_y=_learns_from_y(given),
             draws_above=_estimator_draws_above(given),
@@ -131,6 +131,21 @@ def _candidate(label: str, given: Any) -> Candidate:
     require(embeds(given) or callable(given), name, _ACCEPTED, given)
     function = partial(_embedding_by_copy, given) if embeds(given) else given
     return Candidate(label, make=None, function=function, foreign=True)
+
+
+# Functions of the module, so that a candidate can be sent to another process.
+
+
+def _make_by_name(_name: str, _given: Mapping[str, Any], **params: Any) -> Any:
+    return registry.make(_name, **{**_given, **params})
+
+
+def _make_by_copy(_estimator: Any, **params: Any) -> Any:
+    return clone(_estimator).set_params(**params)
+
+
+def _make_by_metric(_make: Callable[..., Any], _metric: Any, **params: Any) -> Any:
+    return _make(**{"metric": _metric, **params})
 
 
 def _can_be_cloned(estimator: Any) -> bool:

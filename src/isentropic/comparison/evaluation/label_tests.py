@@ -20,6 +20,7 @@ from ..._core.errors import require, require_count, require_one_of
 from ..._core.files import is_number, require_fields, several
 from ..._core.runtime import config_context, get_config, one_blas_thread, worker_threads
 from ..._core.values import Floats, Integers
+from ..._core.workers import Crew, crew
 from ...distances import is_gower
 from ...quality.class_measures import cohen_kappa
 from ...tables.class_labels import compared_classes
@@ -144,7 +145,7 @@ def _with_seed(estimator: Any, n_rows: int, seed: int) -> Any:
 
 
 def trial_scores(
-    trial: LabelTrial, wanted: Sequence[int], n_jobs: int | None
+    trial: LabelTrial, wanted: Sequence[int], workers: Crew | None
 ) -> Iterator[tuple[int, Scores]]:
     """Scores of these permutations in order, in several processes where that is faster.
 
@@ -152,25 +153,20 @@ def trial_scores(
     """
     if not wanted:
         return
-    with one_blas_thread():
-        began = time.perf_counter()
-        yield wanted[0], trial(wanted[0])
-        seconds, rest = time.perf_counter() - began, wanted[1:]
-        workers = min(worker_threads(n_jobs), len(rest))
-        if workers < 2 or seconds * len(rest) < _WORTH_WORKERS:
-            for i in rest:
-                yield i, trial(i)
-            return
-    from joblib import Parallel, delayed
-
+    began = time.perf_counter()
+    yield wanted[0], score_permutation(trial, wanted[0])
+    seconds, rest = time.perf_counter() - began, wanted[1:]
+    if workers is None or len(rest) < 2 or seconds * len(rest) < _WORTH_WORKERS:
+        yield from ((i, score_permutation(trial, i)) for i in rest)
+        return
     if "n_jobs" in trial.estimator.get_params(deep=False):  # a core for each process
         trial = replace(trial, estimator=clone(trial.estimator).set_params(n_jobs=1))
-    # without memory maps: compiled code would be compiled again for arrays that cannot be written
-    running = Parallel(n_jobs=workers, return_as="generator", max_nbytes=None)
-    yield from zip(rest, running(delayed(_in_worker)(trial, i) for i in rest), strict=True)
+    name = f"{__name__}:{score_permutation.__name__}"
+    yield from zip(rest, workers.map(name, [(trial, i) for i in rest]), strict=True)
 
 
-def _in_worker(trial: LabelTrial, i: int) -> Scores:
+def score_permutation(trial: LabelTrial, i: int) -> Scores:
+    """The i-th score, on one thread of BLAS."""
     with one_blas_thread():
         return trial(i)
 
@@ -267,10 +263,11 @@ def permutation_null(
     found = cache.get(name, key, _scores_of) or {}
     wanted = [i for i in range(n_permutations + 1) if i not in found]
     report(n_permutations + 1 - len(wanted), n_permutations + 1)
-    for i, scores in trial_scores(trial, wanted, n_jobs):
-        found[i] = scores
-        cache.put(name, key, json.dumps({"scores": [[i, *both] for i, both in sorted(found.items())]}))
-        report(len(found.keys() & set(range(n_permutations + 1))), n_permutations + 1)
+    with crew(n_jobs) as workers:
+        for i, scores in trial_scores(trial, wanted, workers):
+            found[i] = scores
+            cache.put(name, key, json.dumps({"scores": [[i, *both] for i, both in sorted(found.items())]}))
+            report(len(found.keys() & set(range(n_permutations + 1))), n_permutations + 1)
     held_out, seen = np.array([found[i] for i in range(n_permutations + 1)]).T.tolist()
     splits = trial.splits(trial.classes)
     return LabelTest(

@@ -19,7 +19,7 @@ from ...quality.map_comparisons import jackknife_measures
 from ...quality.measures import verdict_measures
 from ...selection import Selection, select
 from ..budget.comparison_plan import strata_of, stratified_rows
-from ..budget.progress import Progress, count_steps, parameter_sets
+from ..budget.progress import Progress, parameter_sets
 from ..presets import Preset
 from .candidates import Candidate, json_params, parameters_text
 from .data import Data
@@ -50,10 +50,15 @@ class Evaluation:
     progress: Progress
     # ``transform`` by label, where only the shown map is tested for jumps
     out_of_sample_maps: dict[str, TransformRows] | None = None
+    fit_threads: int | None = None  # of one fit, where others are under way beside it; None: n_jobs
 
     def run_cached(self, cache: RunCache) -> tuple[Run, bool]:
         """The Run, from the cache or computed and cached; and whether it was cached."""
         return self._cached(cache, self._settings(), lambda blank: self._compute(blank, cache))
+
+    def compute(self, cache: RunCache) -> Run:
+        """The Run, computed and cached."""
+        return self._computed(cache, self._settings(), lambda blank: self._compute(blank, cache))
 
     def read_cached(self, cache: RunCache) -> Run | None:
         """The Run, if it is cached."""
@@ -71,17 +76,24 @@ class Evaluation:
     def _cached(
         self, cache: RunCache, settings: Mapping[str, Any], computed: Callable[[Run], Run]
     ) -> tuple[Run, bool]:
-        label, steps = self.candidate.label, count_steps(self.candidate, self.preset, len(self.data.X))
+        label = self.candidate.label
         key = run_key(self.data.key, label, settings, self.seed)
         run = cache.read(label, key) if self.candidate.repeatable else None
         if run is not None:
-            self.progress.update(label, steps)
+            self.progress.finish(self._steps)
             return run, True
-        began = self.progress.done
+        return self._computed(cache, settings, computed), False
+
+    def _computed(self, cache: RunCache, settings: Mapping[str, Any], computed: Callable[[Run], Run]) -> Run:
         run = self._run(computed)
-        cache.write(key, run)
-        self.progress.update(label, began + steps - self.progress.done)
-        return run, False
+        cache.write(run_key(self.data.key, self.candidate.label, settings, self.seed), run)
+        self.progress.finish(self._steps)
+        return run
+
+    @property
+    def _steps(self) -> str:
+        """Under which name its steps are counted."""
+        return self.candidate.label
 
     @property
     def _threads(self) -> int | None:
@@ -106,15 +118,22 @@ class Evaluation:
             "scored_rows": self.preset.scored_rows,
         }
 
-    def _run(self, computed: Callable[[Run], Run]) -> Run:
+    def failed(self, reason: str) -> Run:
+        """The Run of a method that gave no map."""
+        self.progress.finish(self._steps)
+        return replace(self._blank(), reason=reason)
+
+    def _blank(self) -> Run:
         candidate = self.candidate
-        blank = Run(
+        run = Run(
             candidate.label, json_params(candidate.params), self._run_seed(0), seconds=0.0, memory_mib=None
         )
-        blank = replace(blank, saw_classes=candidate.needs_y)
-        began = time.perf_counter()
+        return replace(run, saw_classes=candidate.needs_y)
+
+    def _run(self, computed: Callable[[Run], Run]) -> Run:
+        blank, began = self._blank(), time.perf_counter()
         try:
-            with _named_warnings(candidate.label):
+            with _named_warnings(self.candidate.label):
                 return computed(blank)
         except DeadlineError:
             return replace(blank, reason=f"{STOPPED} {time.perf_counter() - began:.0f} s: the budget.")
@@ -190,9 +209,14 @@ class Evaluation:
             chosen = {name: run.params[name] for trial in run.trials[:1] for name in trial.params}
             transform = self._fit(chosen, 0).transform
         run = self._with_jumps(replace(run, rows=None), transform)
-        if cache is not None and self.candidate.repeatable:
-            cache.write(run_key(self.data.key, run.method, self._settings(), self.seed), run)
+        if cache is not None:
+            self.write_cached(cache, run)
         return run
+
+    def write_cached(self, cache: RunCache, run: Run) -> None:
+        """Write the Run in place of the one that is cached."""
+        if self.candidate.repeatable:
+            cache.write(run_key(self.data.key, run.method, self._settings(), self.seed), run)
 
     def _with_jumps(self, run: Run, transform: TransformRows | None) -> Run:
         transform = transform if self.data.is_euclidean else None  # there is no way between two levels
@@ -241,7 +265,8 @@ class Evaluation:
         return self.data.select_rows(rows)
 
     def _estimator(self, params: Mapping[str, Any], repeat: int) -> Any:
-        return self.candidate.estimator(params, self.seed + repeat, self.n_jobs)
+        n_jobs = self.n_jobs if self.fit_threads is None else self.fit_threads
+        return self.candidate.estimator(params, self.seed + repeat, n_jobs)
 
     def _fit(self, params: Mapping[str, Any], repeat: int) -> Fit:
         X, y = self.data.X, self.data.y
@@ -306,12 +331,12 @@ class Evaluation:
             return run
         estimator, count = self._estimator(params, 0), self.preset.n_label_permutations
         if run.saw_classes:
-            began, label = self.progress.done, self.candidate.label
+            label, reported = self.candidate.label, 0
 
             def report(done: int, total: int) -> None:
-                self.progress.update(
-                    f"{label}: labels permuted", began + min(done, count) - self.progress.done
-                )
+                nonlocal reported
+                before, reported = reported, min(done, count)
+                self.progress.update(f"{label}: labels permuted", reported - before)
 
             given = (count, self.seed, self.n_jobs, cache, report)
             run = with_label_test(run, estimator, self.data, *given)

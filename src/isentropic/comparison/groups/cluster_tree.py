@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,9 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from ..._core.arguments import as_numbers
+from ..._core.runtime import one_blas_thread
 from ..._core.values import Floats, Integers
+from ..._core.workers import spread
 from ...distances import Metric, euclidean_rows, in_units
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
@@ -134,6 +136,15 @@ def _most_stable(parents: Integers, stability: Floats) -> Flags:
 
 
 Embed = Callable[[Any], Any]
+
+
+@runtime_checkable
+class HasThreads(Protocol):
+    """An embedding that can be made on a number of threads."""
+
+    def on_threads(self, n_jobs: int) -> Embed: ...
+
+
 LEAST = 0.65  # reproducibility from which a cluster of the halves counts
 LEAST_OF_BRANCHES = 0.8  # of any branch of their trees: there are many, so chance finds one more often
 LEAST_ON_CURVES = 0.85  # of the clusters on a curve, where a gap that halves share needs few missing rows
@@ -160,10 +171,12 @@ def reproducibilities(
     """
     rows = in_units(X, metric)
     scores = np.zeros((2, n_splits, tree.members.shape[1]))
-    for split, halves in enumerate(_splits(len(X), n_splits, seed)):
+    splits = list(_splits(len(X), n_splits, seed))
+    trees = map_trees([X[half] for halves in splits for half in halves], embed)
+    for split, halves in enumerate(splits):
         found = []
         for half, other in (halves, halves[::-1]):
-            own = map_tree(X[half], embed)
+            own = next(trees)
             near, _ = nearest_among(rows[other], rows[half], _VOTERS, metric=metric, n_jobs=n_jobs)
             named = np.empty((len(X), own.members.shape[1]), bool)
             named[half] = own.members
@@ -173,6 +186,19 @@ def reproducibilities(
         scores[0, split] = _agreement(tree.members, a[:, chosen_a], b[:, chosen_b])
         scores[1, split] = _agreement(tree.members, a, b)
     return scores[0].mean(axis=0), scores[1].mean(axis=0)
+
+
+def map_trees(tables: Sequence[Floats], embed: Embed) -> Iterator[ClusterTree]:
+    """Cluster trees of new maps, in order."""
+    with one_blas_thread():
+        yield from spread(
+            f"{__name__}:{map_tree.__name__}", lambda n: [(X, on_threads(embed, n)) for X in tables]
+        )
+
+
+def on_threads(embed: Embed, n_threads: int | None) -> Embed:
+    """The embedding on so many threads, where it can be made so."""
+    return embed if n_threads is None or not isinstance(embed, HasThreads) else embed.on_threads(n_threads)
 
 
 def map_tree(X: Floats, embed: Embed) -> ClusterTree:

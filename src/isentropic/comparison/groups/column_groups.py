@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.runtime import one_blas_thread
 from ..._core.values import Floats, Integers, Table
+from ..._core.workers import spread
 from ..explain.source_columns import Column, columns_of
-from .cluster_tree import FEWEST, LEAST, Embed, Flags, jaccard, map_tree
+from .cluster_tree import FEWEST, LEAST, Embed, Flags, jaccard, map_tree, on_threads
 
 _TELLS = 0.95  # balanced accuracy from which columns tell a group from the rest
 _GAIN = 0.02  # of that accuracy, which one more column must bring
@@ -43,12 +45,19 @@ def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> lis
         return []
     columns = list(_columns_of_levels(X, table))
     compared = np.asarray(members.any(axis=1) if members.shape[1] > 1 else np.ones(len(members), bool))
-    return [_defining(X, columns, flags, compared, embed) for flags in members.T]
+
+    def calls(n_threads: int | None) -> list[tuple[Any, ...]]:
+        given = on_threads(embed, n_threads)
+        return [(X, columns, np.ascontiguousarray(flags), compared, given) for flags in members.T]
+
+    with one_blas_thread():
+        return list(spread(f"{__name__}:{defining_columns_of.__name__}", calls))
 
 
-def _defining(
+def defining_columns_of(
     X: Floats, columns: Sequence[_Levels], flags: Flags, compared: Flags, embed: Embed
 ) -> tuple[str, ...]:
+    """The columns that alone define one group."""
     defining = _telling(columns, flags, compared)
     same = [
         column for column in columns if any(column is one or _says_the_same(column, one) for one in defining)

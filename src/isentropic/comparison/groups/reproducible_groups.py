@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -230,21 +230,35 @@ def _groups(
 _SAW_CLASSES = "The map was fitted with the classes: any half of the rows would show them again."
 
 
-def embed_by_run(run: Run, metric: Any, n_jobs: int | None = None) -> Embed | None:
-    """Fit the method of a Run again, by its name and parameters; None where the registry has no such name."""
-    if run.method not in registry.METHODS:
-        return None
-    given = {**run.params, **({} if run.seed is None else {"random_state": run.seed})}
-    if is_gower(metric):
-        given["metric"] = metric  # a Run has its name only
-    accepted = registry.make(run.method).get_params(deep=False)
-    if n_jobs is not None and "n_jobs" in accepted:
-        given["n_jobs"] = n_jobs
+@dataclass(frozen=True, slots=True)
+class RunEmbed:
+    """Fits the method of a Run again, by its name and parameters; the first two coordinates."""
 
-    def embed(X: Any) -> Any:
-        return registry.make(run.method, **given).fit_transform(X)
+    method: str
+    params: Mapping[str, Any]
 
-    return embed
+    @classmethod
+    def of(cls, run: Run, metric: Any, n_jobs: int | None = None) -> RunEmbed | None:
+        """None where the registry has no such name."""
+        if run.method not in registry.METHODS:
+            return None
+        given = {**run.params, **({} if run.seed is None else {"random_state": run.seed})}
+        if is_gower(metric):
+            given["metric"] = metric  # a Run has its name only
+        found = cls(run.method, given)
+        return found if n_jobs is None else found.on_threads(n_jobs)
+
+    def on_threads(self, n_jobs: int) -> RunEmbed:
+        """The same on so many threads."""
+        accepted = registry.make(self.method).get_params(deep=False)
+        return replace(self, params={**self.params, "n_jobs": n_jobs}) if "n_jobs" in accepted else self
+
+    def __call__(self, X: Any) -> Any:
+        return np.asarray(registry.make(self.method, **self.params).fit_transform(X))[:, :2]
+
+
+def _two_coordinates(embed: Embed) -> Embed:
+    return lambda X: np.asarray(embed(X))[:, :2]
 
 
 def group_test_of_run(
@@ -266,7 +280,7 @@ def group_test_of_run(
     Z: Floats = run.embedding[shown_rows, :2]
     if run.saw_classes:
         return not_tested(len(shown_rows), _SAW_CLASSES)
-    again = embed_by_run(run, table.metric, n_jobs) if embed is None else embed
+    again = RunEmbed.of(run, table.metric, n_jobs) if embed is None else _two_coordinates(embed)
     if again is None:
         return not_tested(
             len(shown_rows), f"{run.method} is no method of the registry: give embed to fit it again."
@@ -275,7 +289,7 @@ def group_test_of_run(
     return test_groups(
         some.X,
         Z,
-        lambda X: np.asarray(again(X))[:, :2],
+        again,
         table=some,
         metric=table.metric,
         random_state=random_state,
