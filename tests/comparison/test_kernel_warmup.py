@@ -37,5 +37,5 @@ def test_progress_counts_all_calls(n_jobs):
 
 
 def test_unknown_methods_are_refused():
-    with pytest.raises(ValueError, match="methods must be one of .*, got 'isomup'"):
+    with pytest.raises(ValueError, match=r"methods must be one of .*, got 'isomup'"):
         warm_up(["isomup"])
