@@ -13,15 +13,10 @@ run: .venv/compiled
 	@$(BIN)/isentropic report builtin:digits --preset standard --out out/digits.html
 	@echo "Open $(CURDIR)/out/digits.html in a browser."
 
-# Kernels compile on first use: here once, on two cores.
+# Kernels compile on first use: here once, on all cores.
 .venv/compiled: .venv/installed
-	@echo "Compiling the kernels, once."
-	@compile() { for method; do \
-	  $(BIN)/isentropic embed builtin:digits --method $$method --out .venv/compiled-$$method.csv >/dev/null; \
-	done; }; \
-	{ $(BIN)/isentropic report builtin:iris --methods pca,isomap --out .venv/compiled.html >/dev/null; \
-	  compile metric-mds; } & \
-	compile parameter-free-sdd entropic-isomap t-sne umap pacmap; wait
+	@echo "Compiling the kernels, once: about a minute."
+	@$(BIN)/isentropic warm
 	@touch $@
 
 test: lint types layers unit kernels-without-jit

@@ -25,6 +25,7 @@ from . import (
     transform,
     update,
     verify,
+    warm,
 )
 from .shared import process as _process
 
@@ -49,6 +50,7 @@ _COMMANDS = (
     experiment,
     methods,
     datasets,
+    warm,
 )
 for _command in _COMMANDS:
     app.command(_command.__name__.rpartition(".")[2].replace("_", "-"))(
