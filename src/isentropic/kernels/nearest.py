@@ -115,6 +115,33 @@ def _up_to(limit, estimates, ids, size):
     return left
 
 
+@kernel
+def _any_within(limit, factor, products, norms):
+    count = np.int32(0)
+    for j in range(len(products)):
+        count += np.int32(norms[j] - factor * products[j] <= limit)
+    return count > 0
+
+
+@parallel_kernel
+def first_limits(products, factors, norms, doubled, k, limits):
+    """Limits of the estimates of the k nearest, from those of :func:`offer_estimates` to the first rows.
+
+    These are dealt out to a few hundred lanes. There are k rows, and one more, for a query may be one of them,
+    up to the (k + 1)-th of what is least in each lane. No limit is set where there are fewer rows than lanes.
+    """
+    n_rows, n = products.shape
+    n_lanes = _AT_ONCE * (2 * k // _AT_ONCE + 1)
+    for i in rows(n_rows if n >= n_lanes else 0):
+        factor, least, numbers = factors[i], np.full(n_lanes, np.float32(np.inf)), np.arange(n_lanes)
+        for start in range(0, n, n_lanes):
+            row, squares = products[i, start : start + n_lanes], norms[start : start + n_lanes]
+            for j in range(len(row)):
+                estimate = squares[j] - factor * row[j]
+                least[j] = estimate if estimate < least[j] else least[j]
+        limits[i] = _least_first(least, numbers, n_lanes, k + 1) + doubled[i]
+
+
 @parallel_kernel
 def offer_estimates(products, factors, norms, doubled, first, selves, k, limits, estimates, ids, sizes):
     """Add rows ``first`` and on to the candidates of each query, where they may be among its k nearest.
@@ -127,19 +154,16 @@ def offer_estimates(products, factors, norms, doubled, first, selves, k, limits,
     n_rows, n = products.shape
     capacity = estimates.shape[1]
     for i in rows(n_rows):
-        factor, limit, size = factors[i], limits[i], sizes[i]
-        near, names = estimates[i], ids[i]
-        for start in range(0, n if size >= 0 else 0, _AT_ONCE):
-            row, squares = products[i, start : start + _AT_ONCE], norms[start : start + _AT_ONCE]
-            count = np.int32(0)
-            for j in range(len(row)):
-                count += np.int32(squares[j] - factor * row[j] <= limit)
-            if count == 0 or size < 0:
+        row, factor, limit, size = products[i], factors[i], limits[i], sizes[i]
+        near, names, own = estimates[i], ids[i], selves[i] - first
+        for start in range(0, n, _AT_ONCE):
+            stop = min(start + _AT_ONCE, n)
+            if size < 0 or not _any_within(limit, factor, row[start:stop], norms[start:stop]):
                 continue
-            for j in range(len(row)):
-                estimate = squares[j] - factor * row[j]
-                if estimate <= limit and first + start + j != selves[i] and size >= 0:
-                    near[size], names[size] = estimate, first + start + j
+            for j in range(start, stop):
+                estimate = norms[j] - factor * row[j]
+                if estimate <= limit and j != own and size >= 0:
+                    near[size], names[size] = estimate, first + j
                     size += 1
                     if size == capacity:
                         limit = _least_first(near, names, size, k) + doubled[i]

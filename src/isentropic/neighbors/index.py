@@ -13,6 +13,7 @@ from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows
 from ..kernels._jit import share, threads
 from ..kernels.boxes import boxes_of, nearest_by_boxes, nearest_outside, parts_of_nodes, split_rows
 from ..kernels.nearest import (
+    first_limits,
     listed_members,
     nearest_candidates,
     nearest_in_rows,
@@ -218,7 +219,8 @@ class RowIndex:
         return self._products.nearest(queries, k, selves, n_jobs)
 
 
-_QUERIES, _PART, _TILE = 2048, 256, 1024  # queries in a block and in a product, and rows in one
+_QUERIES, _PART = 2048, 256  # queries in a block, and in a product
+_FIRST, _TILE = 8192, 1024  # rows in the first product, and in others
 _SPARE = 64  # candidates beyond the wanted ones
 _FAR = 1e30  # squared, of a query, in units of the data
 
@@ -263,10 +265,13 @@ class Products:
         sizes, limits = np.zeros(len(queries), np.int64), np.full(len(queries), np.float32(np.inf))
         sizes[norms > _FAR] = -1  # estimates may be no numbers
         doubled, factors = (2.0 * slack).astype(np.float32), (2.0 * np.minimum(units, _FAR)).astype(np.float32)
-        products = np.empty((len(queries), _TILE), np.float32)
-        for tile in _parts(slice(0, n), _TILE):
+        first = min(n, _FIRST)
+        products = np.empty((len(queries), first), np.float32)
+        for tile in (slice(0, first), *_parts(slice(first, n), _TILE)):
             here = products[:, : tile.stop - tile.start]
             np.matmul(reduced, self._reduced[tile].T, out=here)
+            if tile.start == 0:
+                first_limits(here, factors, self._single_norms[tile], doubled, k, limits)
             offer_estimates(here, factors, self._single_norms[tile], doubled, tile.start,
                             selves, k, limits, estimates, ids, sizes)  # fmt: skip
         nearest_candidates(queries, self._data, doubled, estimates, ids, sizes,

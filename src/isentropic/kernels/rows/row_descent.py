@@ -116,12 +116,14 @@ def _is_last(length, size, damping, trace):
 
 
 @kernel
-def _leads_to(known, trial, length):
-    """Whether a step ends so near to a known minimum, by its own length, that it leads there."""
-    apart = 0.0
+def _leads_to(known, lowest, trial, value, gradient, step):
+    """Whether a step leads to a known minimum: it ends beside it, and falls as far as the gradient foretells."""
+    apart, length, fall = 0.0, 0.0, 0.0
     for c in range(len(trial)):
         apart += (trial[c] - known[c]) ** 2
-    return apart <= length / 64.0
+        length += step[c] * step[c]
+        fall += 0.5 * gradient[c] * step[c]
+    return apart <= length / 64.0 and abs(value - fall - lowest) <= 0.1 * fall + _ROUNDING * abs(lowest)
 
 
 @kernel
@@ -146,7 +148,7 @@ def _optimize_row(cost, z, Z, near, weights, far, shape, known, lowest):
             for c in range(d):  # by itself: see add_gradient
                 length += step[c] * step[c]
                 size += z[c] * z[c]
-            if lowest < np.inf and _leads_to(known, trial, length):
+            if lowest < np.inf and _leads_to(known, lowest, trial, value, gradients[here], step):
                 return np.inf
         there = 1 - here
         lower = np.inf
