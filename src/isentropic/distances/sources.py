@@ -62,10 +62,19 @@ class Points:
         return cls(data, tiles, n_jobs)
 
     def __call__(self, rows: Integers) -> Floats:
-        out = np.empty((len(rows), len(self.data)))
+        return self._measured(self.data, np.asarray(rows, np.int64))
+
+    def of_new(self, queries: Floats) -> Floats:
+        """Distances of other rows to all of these."""
+        if not queries.flags.writeable:
+            queries = queries.copy()
+        return self._measured(np.ascontiguousarray(queries), np.arange(len(queries)))
+
+    def _measured(self, rows: Floats, own: Integers) -> Floats:
+        out = np.empty((len(own), len(self.data)))
         with threads(self.n_jobs) as n_workers:
-            group = max(1, min(GROUP, -(-len(rows) // n_workers)))
-            tiled_distances(self.data, np.asarray(rows, np.int64), self.tiles, group, out)
+            group = max(1, min(GROUP, -(-len(own) // n_workers)))
+            tiled_distances(rows, own, self.tiles, group, out)
         return out
 
 

@@ -25,9 +25,9 @@ from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
 from .._core.cache import SUFFIX, cache_folder, keep, read_cached
-from .thread_pool import run_rows, threads
+from .thread_pool import run_rows, share, threads
 
-__all__ = ["choice", "kernel", "parallel_kernel", "rows", "threads"]
+__all__ = ["choice", "kernel", "parallel_kernel", "rows", "share", "threads"]
 
 # Reassociation and FMA are welcome; NaN and inf keep their meaning.
 _FLAGS = {"nsz", "contract", "afn", "reassoc"}

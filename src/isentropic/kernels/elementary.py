@@ -74,6 +74,25 @@ def weighted_logs(weights, x, scratch):
     return 2.0 * total + _LOG_2 * octaves
 
 
+@kernel
+def logarithms(x, scratch, out):
+    """``out = log(x)`` for finite x of at least 1e-300, as in :func:`weighted_logs`; ``scratch`` is as long."""
+    bits, mantissa = x.view(np.int64), scratch.view(np.int64)
+    for j in range(len(x)):
+        k = (bits[j] - _SQRT_HALF_BITS) >> 52
+        mantissa[j] = bits[j] - (k << 52)
+        out[j] = _LOG_2 * np.int32(k)
+    for j in range(len(x)):
+        q = (scratch[j] - 1.0) / (scratch[j] + 1.0)
+        z = q * q
+        z2 = z * z
+        z4 = z2 * z2
+        low = 1.0 + z * (1 / 3.0) + z2 * (1 / 5.0 + z * (1 / 7.0))
+        middle = 1 / 9.0 + z * (1 / 11.0) + z2 * (1 / 13.0 + z * (1 / 15.0))
+        high = 1 / 17.0 + z * (1 / 19.0) + z2 * (1 / 21.0)
+        out[j] += 2.0 * q * (low + z4 * (middle + z4 * high))
+
+
 # ---- Small dense matrices inside other kernels: dot products, Cholesky factors, triangular systems ----
 
 

@@ -72,6 +72,127 @@ def nearest_refined(
             distances[i, s] = np.sqrt(distances[i, s])
 
 
+# ---- Candidates from estimates that come tile by tile: those that may be among the k nearest, unsorted ----
+
+
+_AT_ONCE = 64  # estimates that are looked through together: few are near enough
+
+
+@kernel
+def _least_first(estimates, ids, size, k):
+    """Bring the k least of ``size`` estimates, and what they belong to, to the front; returns the k-th."""
+    low, high = 0, size - 1
+    while low < high:
+        pivot = estimates[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while estimates[i] < pivot:
+                i += 1
+            while estimates[j] > pivot:
+                j -= 1
+            if i <= j:
+                estimates[i], estimates[j] = estimates[j], estimates[i]
+                ids[i], ids[j] = ids[j], ids[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            high = j
+        elif k - 1 >= i:
+            low = i
+        else:
+            break
+    return estimates[k - 1]
+
+
+@kernel
+def _up_to(limit, estimates, ids, size):
+    """Remove the estimates beyond a limit; returns how many are left."""
+    left = 0
+    for s in range(size):
+        if estimates[s] <= limit:
+            estimates[left], ids[left] = estimates[s], ids[s]
+            left += 1
+    return left
+
+
+@kernel
+def _any_within(limit, factor, products, norms):
+    count = np.int32(0)
+    for j in range(len(products)):
+        count += np.int32(norms[j] - factor * products[j] <= limit)
+    return count > 0
+
+
+@parallel_kernel
+def first_limits(products, factors, norms, doubled, k, limits):
+    """Limits of the estimates of the k nearest, from those of :func:`offer_estimates` to the first rows.
+
+    These are dealt out to a few hundred lanes. There are k rows, and one more, for a query may be one of them,
+    up to the (k + 1)-th of what is least in each lane. No limit is set where there are fewer rows than lanes.
+    """
+    n_rows, n = products.shape
+    n_lanes = _AT_ONCE * (2 * k // _AT_ONCE + 1)
+    for i in rows(n_rows if n >= n_lanes else 0):
+        factor, least, numbers = factors[i], np.full(n_lanes, np.float32(np.inf)), np.arange(n_lanes)
+        for start in range(0, n, n_lanes):
+            row, squares = products[i, start : start + n_lanes], norms[start : start + n_lanes]
+            for j in range(len(row)):
+                estimate = squares[j] - factor * row[j]
+                least[j] = estimate if estimate < least[j] else least[j]
+        limits[i] = _least_first(least, numbers, n_lanes, k + 1) + doubled[i]
+
+
+@parallel_kernel
+def offer_estimates(products, factors, norms, doubled, first, selves, k, limits, estimates, ids, sizes):
+    """Add rows ``first`` and on to the candidates of each query, where they may be among its k nearest.
+
+    ``norms[j] - factors[i] products[i, j]`` is within half of ``doubled[i]`` of the squared distance, but for what all
+    rows have in common. A query has at most ``estimates.shape[1]`` candidates within ``limits``: those beyond
+    twice the slack of the k-th are removed when the list is full. ``sizes[i]`` becomes -1 where that removes
+    few, for rows that are about equally far away. Estimates are no NaN.
+    """
+    n_rows, n = products.shape
+    capacity = estimates.shape[1]
+    for i in rows(n_rows):
+        row, factor, limit, size = products[i], factors[i], limits[i], sizes[i]
+        near, names, own = estimates[i], ids[i], selves[i] - first
+        for start in range(0, n, _AT_ONCE):
+            stop = min(start + _AT_ONCE, n)
+            if size < 0 or not _any_within(limit, factor, row[start:stop], norms[start:stop]):
+                continue
+            for j in range(start, stop):
+                estimate = norms[j] - factor * row[j]
+                if estimate <= limit and j != own and size >= 0:
+                    near[size], names[size] = estimate, first + j
+                    size += 1
+                    if size == capacity:
+                        limit = _least_first(near, names, size, k) + doubled[i]
+                        size = _up_to(limit, near, names, size)
+                        size = size if 4 * (size - k) < 3 * (capacity - k) else -1
+        limits[i], sizes[i] = limit, size
+
+
+@parallel_kernel
+def nearest_candidates(queries, data, doubled, estimates, ids, sizes, indices, distances):
+    """The k nearest among the candidates of :func:`offer_estimates`, by exact Euclidean distance.
+
+    Those beyond twice the slack of the k-th least estimate cannot be among them. Queries of size -1 are left.
+    """
+    k = indices.shape[1]
+    for i in rows(len(queries)):
+        limit, size = doubled[i], 0
+        if sizes[i] >= 0:
+            limit = _least_first(estimates[i], ids[i], sizes[i], k) + doubled[i]
+        for s in range(sizes[i]):
+            if estimates[i, s] <= limit:
+                j = ids[i, s]
+                exact = squared_distance(queries[i], data[j])
+                if size < k or exact <= distances[i, k - 1]:
+                    size = _insert(distances[i], indices[i], size, exact, j)
+        for s in range(size):
+            distances[i, s] = np.sqrt(distances[i, s])
+
+
 @parallel_kernel
 def measured_lists(queries, data, candidates, selves, indices, distances):
     """The k nearest among the candidates of each row (negative: none), by exact Euclidean distance.

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from queue import SimpleQueue
 from typing import Any
 
@@ -63,6 +64,21 @@ def run_rows(kernel: Callable[..., None], n: int, *args: Any) -> None:
         kernel(taken, n, size, *args)
     finally:
         work.close()
+
+
+def share(work: Callable[[int], None], n: int) -> None:
+    """Call ``work(i)`` for every i below n on the threads of this context, each call on one of them.
+
+    What it does holds no lock of Python's for most of the time. Kernels that it calls stay on its thread.
+    """
+    numbers = count()
+
+    def run(*_: Any) -> None:
+        with threads(1):
+            while (i := next(numbers)) < n:
+                work(i)
+
+    run_rows(run, n)
 
 
 class _Work:

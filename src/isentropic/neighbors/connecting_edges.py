@@ -20,7 +20,7 @@ from ..distances import (
     unit_directions,
 )
 from ..kernels.boxes import closer_outside
-from .index import BoxTree, product_error, worth_comparing
+from .index import BoxTree, product_error
 
 # ---- Cells of rows near each other: exact nearest rows of other components where a tree gains nothing ----
 
@@ -29,6 +29,11 @@ _LEAST_CELL = 512  # rows
 _SHARING = 4  # components of less than this fraction of a cell share cells: there would be too many
 _QUERIES = 128  # that share a matrix product
 _EPS = float(np.finfo(np.float64).eps)
+
+
+def worth_comparing(n: int, m: int) -> float:
+    """Number of rows that a tree may compare with a query before cells cost less."""
+    return n * (15 + 0.04 * m) / (10 + 0.6 * m)
 
 
 class CellIndex:

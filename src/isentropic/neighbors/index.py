@@ -8,14 +8,17 @@ from functools import cached_property
 import numpy as np
 
 from .._core.errors import require
-from .._core.runtime import row_blocks
+from .._core.runtime import one_blas_thread, row_blocks
 from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows, rows_per_block
-from ..kernels._jit import threads
+from ..kernels._jit import share, threads
 from ..kernels.boxes import boxes_of, nearest_by_boxes, nearest_outside, parts_of_nodes, split_rows
 from ..kernels.nearest import (
+    first_limits,
     listed_members,
+    nearest_candidates,
     nearest_in_rows,
     nearest_refined,
+    offer_estimates,
     sorted_euclidean,
     sorted_in_rows,
 )
@@ -72,9 +75,9 @@ class BoxTree:
         return near, lengths, float(measured.mean())
 
 
-def worth_comparing(n: int, m: int) -> float:
+def _worth_comparing(n: int, m: int) -> float:
     """Number of rows that a tree may compare with a query before matrix products with all n cost less."""
-    return n * (15 + 0.04 * m) / (10 + 0.6 * m)  # nanoseconds of either
+    return n * (1.5 + 0.017 * m) / (10 + 0.6 * m)  # nanoseconds of either
 
 
 def is_quick_by_boxes(data: np.ndarray) -> bool:
@@ -82,7 +85,7 @@ def is_quick_by_boxes(data: np.ndarray) -> bool:
 
     Of few rows it does not try. Where it compares too many rows of a small sample, it would of more, too.
     """
-    worth = worth_comparing(*data.shape)
+    worth = _worth_comparing(*data.shape)
     if len(data) <= _SAMPLE or _compared_share(data, _SAMPLE // 4)[0] * (_SAMPLE // 4) > worth:
         return False
     return _compared(data)[0] <= worth
@@ -213,12 +216,13 @@ class RowIndex:
         return Products(self._different)
 
     def _by_products(self, queries, k, selves, n_jobs):
-        """Matrix products in single precision name the candidates, exact distances choose among them."""
-        indices, distances = _empty_lists(len(queries), k)
-        for block, *estimates in self._products.blocks(queries):
-            with threads(n_jobs):
-                nearest_refined(*estimates, selves[block], indices[block], distances[block])
-        return indices, distances
+        return self._products.nearest(queries, k, selves, n_jobs)
+
+
+_QUERIES, _PART = 2048, 256  # queries in a block, and in a product
+_FIRST, _TILE = 8192, 1024  # rows in the first product, and in others
+_SPARE = 64  # candidates beyond the wanted ones
+_FAR = 1e30  # squared, of a query, in units of the data
 
 
 class Products:
@@ -234,19 +238,69 @@ class Products:
             part = slice(start, start + 1024)
             self._reduced[part] = (data[part] - self._centre) / self._scale
         self._norms = np.einsum("ij,ij->i", self._reduced, self._reduced, dtype=np.float64)
+        self._single_norms, self._largest = self._norms.astype(np.float32), self._norms.max()
 
-    def blocks(self, queries: np.ndarray) -> Iterator[tuple]:
-        """Blocks of queries, each with what the kernels take that refine the estimates."""
-        largest = self._norms.max()
-        for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(self._data))):
-            centred = (queries[block] - self._centre) / self._scale
-            # Each query in its own unit, so that one far away takes no precision from the others.
-            units = np.abs(centred).max(axis=1, initial=0.0)
-            units[units == 0] = 1.0
-            products = np.asarray(centred / units[:, None], np.float32) @ self._reduced.T
-            query_norms = np.einsum("ij,ij->i", centred, centred)
-            slack = product_error(centred.shape[1], query_norms, largest)
-            yield block, products, units, queries[block], self._data, query_norms, self._norms, slack
+    def nearest(self, queries, k: int, selves, n_jobs) -> tuple[np.ndarray, np.ndarray]:
+        """Estimates name the candidates for the ``k`` nearest rows, exact distances choose among them."""
+        found = _empty_lists(len(queries), k)
+        with one_blas_thread():  # others would wait for the next product by spinning
+            for block in row_blocks(len(queries), "neighbours", size=_QUERIES):
+                parts = list(_parts(block, _PART))
+
+                def search(i: int, parts=parts) -> None:
+                    part = parts[i]
+                    self._search(queries[part], selves[part], *(lists[part] for lists in found))
+
+                with threads(n_jobs):
+                    share(search, len(parts))
+        return found
+
+    def _search(self, queries, selves, indices, distances) -> None:
+        """In tiles of the data, so that the products of a tile are looked through while they are at hand."""
+        n, k = len(self._data), indices.shape[1]
+        reduced, units, norms = self._in_units(queries)
+        slack = product_error(queries.shape[1], np.minimum(norms, _FAR), self._largest)
+        room = (len(queries), k + _SPARE)
+        estimates, ids = np.empty(room, np.float32), np.empty(room, np.int64)
+        sizes, limits = np.zeros(len(queries), np.int64), np.full(len(queries), np.float32(np.inf))
+        sizes[norms > _FAR] = -1  # estimates may be no numbers
+        doubled, factors = (2.0 * slack).astype(np.float32), (2.0 * np.minimum(units, _FAR)).astype(np.float32)
+        first = min(n, _FIRST)
+        products = np.empty((len(queries), first), np.float32)
+        for tile in (slice(0, first), *_parts(slice(first, n), _TILE)):
+            here = products[:, : tile.stop - tile.start]
+            np.matmul(reduced, self._reduced[tile].T, out=here)
+            if tile.start == 0:
+                first_limits(here, factors, self._single_norms[tile], doubled, k, limits)
+            offer_estimates(here, factors, self._single_norms[tile], doubled, tile.start,
+                            selves, k, limits, estimates, ids, sizes)  # fmt: skip
+        nearest_candidates(queries, self._data, doubled, estimates, ids, sizes,
+                           indices, distances)  # fmt: skip
+        self._search_all(queries, selves, np.flatnonzero(sizes < 0), indices, distances)
+
+    def _search_all(self, queries, selves, chosen, indices, distances) -> None:
+        """Queries that are about as far from many rows as from the k nearest: all estimates are held."""
+        for part in _parts(slice(0, len(chosen)), rows_per_block(len(self._data))):
+            rows = chosen[part]
+            reduced, units, norms = self._in_units(queries[rows])
+            slack = product_error(queries.shape[1], norms, self._largest)
+            lists = _empty_lists(len(rows), indices.shape[1])
+            nearest_refined(reduced @ self._reduced.T, units, queries[rows], self._data, norms, self._norms,
+                            slack, selves[rows], *lists)  # fmt: skip
+            indices[rows], distances[rows] = lists
+
+    def _in_units(self, queries) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Queries in single precision, each in its own unit, so that none takes precision from the others."""
+        centred = (queries - self._centre) / self._scale
+        units = np.abs(centred).max(axis=1, initial=0.0)
+        units[units == 0] = 1.0
+        reduced = np.asarray(centred / units[:, None], np.float32)
+        return reduced, units, np.einsum("ij,ij->i", centred, centred)
+
+
+def _parts(block: slice, size: int) -> Iterator[slice]:
+    for start in range(block.start, block.stop, size):
+        yield slice(start, min(start + size, block.stop))
 
 
 def members_of(queries, different, nearest, distinct: Distinct, selves, k: int, n_jobs):

@@ -198,20 +198,31 @@ def row_attractions(distances, unit, Z, degrees, means, out):
     d = Z.shape[1]
     starts = np.zeros((n_rows, 2, d))
     for i in rows(n_rows):
-        attraction, other = out[i], starts[i, 1]
-        nearest = 0
-        total = 0.0
-        for j in range(n_references):
-            square = 1.0 + (distances[i, j] / unit) ** 2
-            attraction[j] = 0.0
+        scratch, nearest, total = np.empty((2, _TILE)), 0, 0.0
+        for first in range(0, n_references, _TILE):
+            size = min(_TILE, n_references - first)
+            u, weight, attraction = scratch[0, :size], scratch[1, :size], out[i, first : first + size]
+            given = distances[i, first : first + size]
+            for j in range(size):
+                ratio = given[j] / unit
+                u[j] = 1.0 / (1.0 + ratio * ratio)
+                attraction[j] = 0.0
             for g in range(len(degrees)):
-                attraction[j] += degrees[g] * square ** -degrees[g] / means[g]
-            if distances[i, j] < distances[i, nearest]:
-                nearest = j
-            total += attraction[j]
+                _raise(u, degrees[g], weight)
+                factor = degrees[g] / means[g]
+                for j in range(size):
+                    attraction[j] += factor * weight[j]
+            for j in range(size):
+                if given[j] < distances[i, nearest]:
+                    nearest = first + j
+            for j in range(size):
+                total += attraction[j]
             for c in range(d):
-                other[c] += attraction[j] * Z[j, c]
+                mean = 0.0
+                for j in range(size):
+                    mean += attraction[j] * Z[first + j, c]
+                starts[i, 1, c] += mean
         for c in range(d):
             starts[i, 0, c] = Z[nearest, c]
-            other[c] /= max(total, 1e-300)
+            starts[i, 1, c] /= max(total, 1e-300)
     return starts

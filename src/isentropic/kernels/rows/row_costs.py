@@ -132,38 +132,7 @@ def stress_initialization(distances, Z, inverse, out):
     return out
 
 
-# ---- A row's own part of costs with Student weights: same-degree distributions, and t-SNE --------
-
-
-@kernel
-def degrees_cost(z, Z, near, weights, far, shape, gradient, curvature):
-    """Same-degree distributions: ``sum_j a_j log(1 + r_j^2) + sum_g b_g sum_j (1 + r_j^2)^-g``.
-
-    All rows attract and repel; ``shape`` holds the degrees g, then their factors b.
-    """
-    n_degrees = len(shape) // 2
-    gap, powers = np.empty(len(z)), np.empty((len(Z), n_degrees))
-    gradient[:] = 0.0
-    curvature[:] = 0.0
-    value = 0.0
-    for j in range(len(Z)):
-        square = 1.0
-        for c in range(len(z)):
-            square += (z[c] - Z[j, c]) ** 2
-        value += weights[j] * np.log(square)
-        for g in range(n_degrees):
-            powers[j, g] = square ** -shape[g]
-            value += shape[n_degrees + g] * powers[j, g]
-    for j in range(len(Z)):
-        u = 1.0 / squared_gap(z, Z, j, 1.0, gap)
-        force = weights[j] * u
-        bend = -weights[j] * u * u
-        for g in range(n_degrees):
-            push = shape[n_degrees + g] * shape[g] * powers[j, g] * u
-            force -= push
-            bend += push * (shape[g] + 1.0) * u
-        add_gradient(force, bend, gap, gradient, curvature)
-    return value
+# ---- A row's own part of costs with Student weights: t-SNE ----------------------------------------
 
 
 @kernel

@@ -8,7 +8,6 @@ from .._jit import choice, kernel, parallel_kernel, rows
 from ..elementary import cholesky, dot, solve_lower, solve_upper
 from .row_costs import (
     add_gradient,
-    degrees_cost,
     gaussians_cost,
     near_gaps_cost,
     squared_gap,
@@ -16,6 +15,7 @@ from .row_costs import (
     student_cost,
     student_field_cost,
 )
+from .tiled_costs import degrees_cost, fuzzy_cost
 
 # --------------------------------------------------------------------------------------------------
 # Costs of one row z among fixed rows Z, which :mod:`.row_descent` minimises, each with its derivatives.
@@ -30,7 +30,8 @@ from .row_costs import (
 # - ``shape``, the numbers of the cost itself (float64).
 #
 # Where ``near`` or ``far`` is empty, all rows of Z in their order are meant. Most costs are sums of
-# functions f of the squared distance to a row: :mod:`.row_costs` has their terms.
+# functions f of the squared distance to a row: :mod:`.row_costs` has their terms, and :mod:`.tiled_costs` those
+# of costs with many.
 #
 # A new cost needs its number, its kernel and its line in :func:`evaluate`, and a line in ``COSTS`` of its
 # test, which holds derivatives against differences of values, and minima against scipy's.
@@ -72,6 +73,7 @@ MOST_STEPS = 100
 FIRST_DAMPING = 1e-3  # of the trace of the second derivatives
 _SHRINK = 0.25  # of the damping after a step that went down
 _GROW = 8.0  # after one that did not
+_ROUNDING = 1e-12  # of a cost, in a step too short to lower it
 
 
 @kernel
@@ -105,10 +107,32 @@ def is_short(length, size):
 
 
 @kernel
-def _optimize_row(cost, z, Z, near, weights, far, shape):
+def _is_last(length, size, damping, trace):
+    """Whether the step after this one no longer matters, by what Newton's method and damping leave of it.
+
+    What is left of a step s is about s^2, and the share of the damping in the second derivatives.
+    """
+    return length * max(length, (damping / trace) ** 2) <= 1e-22 * (1.0 + size)
+
+
+@kernel
+def _leads_to(known, lowest, trial, value, gradient, step):
+    """Whether a step leads to a known minimum: it ends beside it, and falls as far as the gradient foretells."""
+    apart, length, fall = 0.0, 0.0, 0.0
+    for c in range(len(trial)):
+        apart += (trial[c] - known[c]) ** 2
+        length += step[c] * step[c]
+        fall += 0.5 * gradient[c] * step[c]
+    return apart <= length / 64.0 and abs(value - fall - lowest) <= 0.1 * fall + _ROUNDING * abs(lowest)
+
+
+@kernel
+def _optimize_row(cost, z, Z, near, weights, far, shape, known, lowest):
     """Damped Newton steps ``(H + damping I)^-1 g`` from z, in place, until they no longer matter.
 
-    Returns the value at the end. The cost is evaluated at one place in the code, for it is inlined there.
+    Returns the value at the end; infinity on the way to a minimum that is ``known``, whose value is
+    ``lowest`` (infinite where none is). The cost is evaluated at one place in the code, for it is inlined
+    there.
     """
     d = len(z)
     gradients, bends = np.empty((2, d)), np.empty((2, d, d))  # at z, and at the place tried
@@ -124,6 +148,8 @@ def _optimize_row(cost, z, Z, near, weights, far, shape):
             for c in range(d):  # by itself: see add_gradient
                 length += step[c] * step[c]
                 size += z[c] * z[c]
+            if lowest < np.inf and _leads_to(known, lowest, trial, value, gradients[here], step):
+                return np.inf
         there = 1 - here
         lower = np.inf
         if solved:
@@ -134,12 +160,13 @@ def _optimize_row(cost, z, Z, near, weights, far, shape):
                 trace += abs(bends[here, c, c])
             damping = FIRST_DAMPING * trace
             continue
+        is_last = _is_last(length, size, damping, trace) and lower <= value + _ROUNDING * abs(value)
         damping = next_damping(damping, trace, lower < value)
-        if lower < value:
+        if lower < value or is_last:
             for c in range(d):
                 z[c] = trial[c]
             here, value = there, lower
-        if (np.isfinite(lower) and is_short(length, size)) or is_hopeless(damping, trace):
+        if is_last or (np.isfinite(lower) and is_short(length, size)) or is_hopeless(damping, trace):
             break
     return value
 
@@ -158,7 +185,7 @@ def optimize_rows(cost, starts, Z, near, weights, far, shape):
         lowest = np.inf
         for s in range(n_starts):
             z = starts[i, s].copy()
-            value = _optimize_row(cost, z, Z, near[i], weights[i], far[i], shape)
+            value = _optimize_row(cost, z, Z, near[i], weights[i], far[i], shape, out[i], lowest)
             if s == 0 or value < lowest:
                 lowest = value
                 for c in range(d):
@@ -169,40 +196,7 @@ def optimize_rows(cost, starts, Z, near, weights, far, shape):
     return out
 
 
-# ---- A row's own part of costs over drawn rows: UMAP, PaCMAP, TriMap -----------------------------
-
-
-@kernel
-def fuzzy_cost(z, Z, near, weights, far, shape, gradient, curvature):
-    """UMAP: ``sum_j w_j log(1 + p_j) + c sum_l log(1 + 1 / p_l)``, ``p = a u^b`` with ``u = r^2 + e``.
-
-    The first sum is over ``near``, the second over the m rows of ``far``; ``c = s sum_j w_j / m``, and
-    ``shape = [a, b, s, e]``, with e so small that only rows at one place notice.
-    """
-    a, b = shape[0], shape[1]
-    gap = np.empty(len(z))
-    gradient[:] = 0.0
-    curvature[:] = 0.0
-    value, total = 0.0, 0.0
-    for t in range(len(weights)):
-        u = squared_gap(z, Z, near[t] if len(near) else t, shape[3], gap)
-        p = a * u**b
-        share = p / (1.0 + p)
-        value += weights[t] * np.log1p(p)
-        total += weights[t]
-        force = weights[t] * b * share / u
-        add_gradient(force, force * (b * (1.0 - share) - 1.0) / u, gap, gradient, curvature)
-    m = len(far) if len(far) else len(Z)
-    push = shape[2] * total / m
-    for t in range(m):
-        u = squared_gap(z, Z, far[t] if len(far) else t, shape[3], gap)
-        p = a * u**b
-        share = p / (1.0 + p)
-        value += push * np.log1p(1.0 / p)
-        force = push * b * (share - 1.0) / u
-        bend = push * b * (1.0 + share * (b * (1.0 - share) - 1.0)) / (u * u)
-        add_gradient(force, bend, gap, gradient, curvature)
-    return value
+# ---- A row's own part of costs over drawn rows: PaCMAP, TriMap -----------------------------------
 
 
 @kernel

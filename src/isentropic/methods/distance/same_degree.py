@@ -206,7 +206,8 @@ class DegreeMap(ReferenceMap):
         shape = np.concatenate((self.degrees, 1.0 / in_map))
         with threads(n_jobs):
             starts = row_attractions(distances, self.unit, Z, self.degrees, in_data, weights)
-            return optimize_rows(DEGREES_OF_ROW, starts, Z, every, weights, every, shape)
+            columns = np.asfortranarray(Z)  # which are read one after the other
+            return optimize_rows(DEGREES_OF_ROW, starts, columns, every, weights, every, shape)
 
     def _require_sound(self) -> None:
         if self.unit and self.means is None:
