@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from isentropic import datasets, make
-from isentropic.plot import axes as palette
+from isentropic.plot import palette
 from isentropic.quality import kendall_tau, rnx_auc
 
 FOLDER = Path(__file__).parent

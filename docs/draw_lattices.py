@@ -8,9 +8,8 @@ import numpy as np
 from PIL import Image
 
 from isentropic import GTM, PCA, SOM, TSNE, datasets
-from isentropic.plot import axes as palette
-from isentropic.plot import component_planes, lattice
-from isentropic.plot.axes import new_figure
+from isentropic.plot import component_planes, lattice, palette
+from isentropic.plot.palette import new_figure
 from isentropic.quality import kendall_tau, rnx_auc
 
 FOLDER = Path(__file__).parent

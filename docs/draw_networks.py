@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from isentropic import VariationalAutoencoder, datasets
-from isentropic.plot import axes as palette
+from isentropic.plot import palette
 
 OUT = Path(__file__).parent / "images" / "networks.png"
 N, SIDE = 10_000, 12

@@ -219,7 +219,7 @@ NO_METHODS = [
     "isentropic.methods.linear.pca.PCA",
     "isentropic.methods.geodesic.isomap:neighbor_graph",
     "isentropic.methods.geodesic.isomap",
-    "isentropic.plot.axes:Isomap",
+    "isentropic.plot.palette:Isomap",
     "nowhere:Isomap",
     "Isomap",
     "ISOMAP",

@@ -40,7 +40,7 @@ def test_equal_scores_are_stacked():
 
 
 def test_it_draws_on_given_axes_and_names_the_protocol():
-    from isentropic.plot.axes import new_axes
+    from isentropic.plot.palette import new_axes
 
     axes = new_axes()
     published = LabelTest("published", "accuracy", 0.9, NULL[:1], 1.0, SEEN[:1], 70, 35, 1, 0)

@@ -4,7 +4,7 @@ import pytest
 
 from isentropic._core.errors import InvalidInputError
 from isentropic.plot import critical_difference_diagram
-from isentropic.plot.axes import new_axes
+from isentropic.plot.palette import new_axes
 
 RANKS = {"PCA": 4.4, "KPCA": 3.17, "ISO": 3.35, "ISO-KL": 1.98, "LLE": 4.45, "LAP": 3.65}
 

@@ -132,7 +132,7 @@ def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path
     from matplotlib.figure import Figure
 
     from ..plot import scatter
-    from ..plot.axes import plain_text
+    from ..plot.palette import plain_text
 
     figure = Figure(figsize=(12, 5.4), layout="constrained")
     shares = pd.Series(agreement.shares, name="agreement")

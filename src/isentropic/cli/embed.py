@@ -154,7 +154,7 @@ def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> No
     import pandas as pd
 
     from ..plot import scatter
-    from ..plot.axes import plain_text
+    from ..plot.palette import plain_text
 
     codes, names = table.sampled_classes or (table.y, ())
     y = None if codes is None else pd.Series(codes, name=table.preparation.target)

@@ -69,7 +69,7 @@ def main(
         seconds = time.perf_counter() - began
         if plot is not None:
             from ..plot import path_curves
-            from ..plot.axes import plain_text
+            from ..plot.palette import plain_text
 
             write_figure(path_curves(found, title=plain_text(f"{table.name}, ISOMAP")), plot)
     if as_json:

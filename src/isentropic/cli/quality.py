@@ -226,7 +226,7 @@ def _ties(quality: Quality) -> list[str]:
 
 def _figure(result: _Result, jobs: int | None) -> Any:
     from ..plot import quality_sheet
-    from ..plot.axes import plain_text
+    from ..plot.palette import plain_text
     from ..quality import coranking_matrix
     from ..quality.measures import plotted_curves
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import starmap
 
 import numpy as np
 
@@ -48,12 +49,10 @@ def warm_up(
     # One process begins with the measures, the others with fits, so that they compile different kernels.
     calls = [("pca", True), *((name, False) for name in names), *((name, True) for name in names)]
     with crew(n_jobs) as workers:
-        answers = (
-            (compile_kernels(*call) for call in calls) if workers is None else workers.map(_COMPILE, calls)
-        )
-        for done, _ in enumerate(answers, 1):
+        answers = starmap(compile_kernels, calls) if workers is None else workers.map(_COMPILE, calls)
+        for done, ((name, _), _) in enumerate(zip(calls, answers, strict=True), 1):
             if on_done is not None:
-                on_done(calls[done - 1][0], done, len(calls))
+                on_done(name, done, len(calls))
 
 
 def compile_kernels(method: str, compared: bool) -> None:

@@ -264,7 +264,10 @@ class Products:
         estimates, ids = np.empty(room, np.float32), np.empty(room, np.int64)
         sizes, limits = np.zeros(len(queries), np.int64), np.full(len(queries), np.float32(np.inf))
         sizes[norms > _FAR] = -1  # estimates may be no numbers
-        doubled, factors = (2.0 * slack).astype(np.float32), (2.0 * np.minimum(units, _FAR)).astype(np.float32)
+        doubled, factors = (
+            (2.0 * slack).astype(np.float32),
+            (2.0 * np.minimum(units, _FAR)).astype(np.float32),
+        )
         first = min(n, _FIRST)
         products = np.empty((len(queries), first), np.float32)
         for tile in (slice(0, first), *_parts(slice(first, n), _TILE)):

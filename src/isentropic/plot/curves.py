@@ -14,7 +14,7 @@ from ..comparison import LabelTest
 from ..experiments.statistics import RankMark, rank_layout
 from ..meta import Path
 from . import palette
-from .axes import new_axes, new_figure, plain_text, quiet_axes, title_text
+from .palette import new_axes, new_figure, plain_text, quiet_axes, title_text
 
 # ---- Measures of a map for every size of neighbourhood -------------------------------------------
 

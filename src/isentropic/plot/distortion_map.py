@@ -10,8 +10,8 @@ import numpy as np
 from .._core.arguments import as_numbers, as_positions
 from .._core.errors import require, require_number
 from . import palette
-from .axes import fading, new_axes, new_figure, plain_text, quiet_axes, quiet_colorbar, title_text
 from .curves import quality_curves
+from .palette import fading, new_axes, new_figure, plain_text, quiet_axes, quiet_colorbar, title_text
 
 # ---- How often something occurs, in two directions: ranks against ranks, distances against distances ----
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._core.arguments import as_numbers
 from .._core.errors import require, require_count
 from . import palette
-from .axes import fading, new_axes, new_figure, plain_text, quiet_colorbar, title_text
+from .palette import fading, new_axes, new_figure, plain_text, quiet_colorbar, title_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ import numpy as np
 from .._core.arguments import as_numbers, unmasked
 from .._core.errors import require, require_count
 from . import palette
-from .axes import new_axes, plain_text, quiet_axes, quiet_colorbar
+from .palette import new_axes, plain_text, quiet_axes, quiet_colorbar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

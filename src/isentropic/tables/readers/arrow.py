@@ -14,8 +14,7 @@ from ..._core.errors import FileFormatError, InvalidInputError, require_extra
 from ..._core.runtime import memory_budget, require_memory
 from ..cells import LARGEST
 from ..raw import RawTable, require_distinct
-from .arrow_sizes import MAGIC, batch_sizes
-from .parquet_sizes import BATCH_ROWS, require_room
+from .arrow_sizes import BATCH_ROWS, MAGIC, batch_sizes, require_room
 from .streams import open_stream, read_as
 
 _HINT = "Keep fewer columns or rows in the file."
