@@ -141,12 +141,13 @@ def compare(  # long, with a line for each option
         rows, with so many settings and seeds as the time allows, and what takes longer is stopped.
         Which Runs there are then depends on the machine. See :func:`run_comparison` for what was left out.
     n_jobs : int or None
-        Threads. The maps and their measures do not depend on it.
+        Cores; None is all of them. Methods run side by side from 500 rows on, each fit on one thread in a
+        process of its own; 1 keeps all in this process. The maps and their measures do not depend on it.
     folder : path, optional
         Each Run is written there when it is done. Runs of the same data, method, parameters, seed, code and
         libraries are read back instead of computed; those that failed are tried again.
     on_run : callable, optional
-        Called with each Run, and whether it was read back.
+        Called with each Run as it is done, and whether it was read back.
 
     Returns
     -------

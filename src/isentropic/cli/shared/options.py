@@ -53,7 +53,7 @@ RawText = Annotated[
         help="Write text to CSV as it is: no quote before what a spreadsheet would run as a formula.",
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all cores by default.")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Cores to use; all by default.")]
 Memory = Annotated[
     str | None,
     typer.Option(
