@@ -219,7 +219,7 @@ class RowIndex:
         return self._products.nearest(queries, k, selves, n_jobs)
 
 
-_QUERIES, _PART = 2048, 256  # queries in a block, and in a product
+_QUERIES, _PART, _LEAST_PART = 2048, 256, 32  # queries in a block, and in a product
 _FIRST, _TILE = 8192, 1024  # rows in the first product, and in others
 _SPARE = 64  # candidates beyond the wanted ones
 _FAR = 1e30  # squared, of a query, in units of the data
@@ -245,13 +245,14 @@ class Products:
         found = _empty_lists(len(queries), k)
         with one_blas_thread():  # others would wait for the next product by spinning
             for block in row_blocks(len(queries), "neighbours", size=_QUERIES):
-                parts = list(_parts(block, _PART))
+                with threads(n_jobs) as n_workers:
+                    size = max(_LEAST_PART, min(_PART, -(-(block.stop - block.start) // n_workers)))
+                    parts = list(_parts(block, size))
 
-                def search(i: int, parts=parts) -> None:
-                    part = parts[i]
-                    self._search(queries[part], selves[part], *(lists[part] for lists in found))
+                    def search(i: int, parts=parts) -> None:
+                        part = parts[i]
+                        self._search(queries[part], selves[part], *(lists[part] for lists in found))
 
-                with threads(n_jobs):
                     share(search, len(parts))
         return found
 
@@ -264,7 +265,10 @@ class Products:
         estimates, ids = np.empty(room, np.float32), np.empty(room, np.int64)
         sizes, limits = np.zeros(len(queries), np.int64), np.full(len(queries), np.float32(np.inf))
         sizes[norms > _FAR] = -1  # estimates may be no numbers
-        doubled, factors = (2.0 * slack).astype(np.float32), (2.0 * np.minimum(units, _FAR)).astype(np.float32)
+        doubled, factors = (
+            (2.0 * slack).astype(np.float32),
+            (2.0 * np.minimum(units, _FAR)).astype(np.float32),
+        )
         first = min(n, _FIRST)
         products = np.empty((len(queries), first), np.float32)
         for tile in (slice(0, first), *_parts(slice(first, n), _TILE)):
