@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_equal
 
-from isentropic.kernels.elementary import LEAST_EXPONENT, exponentials, weighted_logs
+from isentropic.kernels.elementary import LEAST_EXPONENT, exponentials, logarithms, weighted_logs
 
 
 @pytest.mark.parametrize(("scale", "rtol"), [(1e-9, 4e-16), (1.0, 1e-15), (30.0, 1e-14), (690.0, 1e-13)])
@@ -44,3 +44,12 @@ def test_weighted_logs_of_small_numbers(rng, exponent):
 def test_the_log_of_what_is_no_number_is_none(value):
     found = weighted_logs(np.ones(3), np.array([1.0, value, 2.0]), np.empty(3))
     assert_equal(found, value)
+
+
+@pytest.mark.parametrize("exponent", [-300, -9, 0, 5, 300])
+def test_logarithms_are_those_of_numpy(rng, exponent):
+    x = (1.0 + rng.uniform(size=50)) * 10.0**exponent
+    x[:3] = 1.0, np.sqrt(2.0), np.nextafter(np.sqrt(2.0), 2.0)
+    out = np.empty(50)
+    logarithms(x, np.empty(50), out)
+    assert_allclose(out, np.log(x), rtol=4e-16, atol=4e-16)

@@ -16,10 +16,13 @@ from isentropic.kernels.distances.euclidean import (
 )
 from isentropic.kernels.nearest import (
     _insert,
+    first_limits,
     listed_members,
     measured_lists,
+    nearest_candidates,
     nearest_in_rows,
     nearest_refined,
+    offer_estimates,
     searched_lists,
     shrink_gaps,
 )
@@ -139,6 +142,62 @@ def test_refined_lists_from_products_in_single_precision(rng):
     slack, units = np.full(15, 1e-3), np.ones(15)
     nearest_refined(reduced @ reduced.T, units, X, X, norms, norms, slack, np.arange(15), *found)
     assert_same_lists(found, naive_neighbors(distances(X), 4))
+
+
+# ---- estimates in tiles ------------------------------------------------------------------------
+
+
+def candidates_of(X, Y, k, *, spare, tile, error=0.0, selves=None, first=False, seed=0):
+    """Neighbours from estimates in tiles, wrong by up to ``error``; and how many candidates there were."""
+    noise = np.random.default_rng(seed).uniform(-error / 4, error / 4, size=(len(X), len(Y)))
+    products, norms = (X @ Y.T + noise).astype(np.float32), (Y**2).sum(axis=1).astype(np.float32)
+    selves = np.full(len(X), -1) if selves is None else selves
+    factors, doubled = np.full(len(X), 2, np.float32), np.full(len(X), 2 * error + 1e-3, np.float32)
+    limits, sizes = np.full(len(X), np.inf, np.float32), np.zeros(len(X), np.int64)
+    estimates, ids = np.empty((len(X), k + spare), np.float32), np.empty((len(X), k + spare), np.int64)
+    for start in range(0, len(Y), tile):
+        here, squares = np.ascontiguousarray(products[:, start : start + tile]), norms[start : start + tile]
+        if first and start == 0:
+            first_limits(here, factors, squares, doubled, k, limits)
+        offer_estimates(here, factors, squares, doubled, start, selves, k, limits, estimates, ids, sizes)
+    found = lists(len(X), k)
+    nearest_candidates(X, Y, doubled, estimates, ids, sizes, *found)
+    return found, sizes
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("tile", [7, 90, 200])
+@pytest.mark.parametrize("error", [0.0, 0.5])
+@pytest.mark.parametrize("k", [1, 4, 20])
+def test_candidates_of_tiles_hold_the_nearest(rng, k, error, tile, first):
+    X = rng.normal(size=(180, 5))
+    found, sizes = candidates_of(
+        X, X, k, spare=24, tile=tile, error=error, selves=np.arange(180), first=first
+    )
+    full = sizes >= 0
+    assert full.sum() > 90 if error == 0 else True
+    indices, distances_found = naive_neighbors(distances(X), k)
+    assert_same_lists(tuple(part[full] for part in found), (indices[full], distances_found[full]))
+    assert (found[0][~full] == -7).all()  # left to another search
+    new, _ = candidates_of(X[:9] + 0.1, X, k, spare=200, tile=tile, error=error, first=first)
+    assert_same_lists(new, naive_knn(distances(X[:9] + 0.1, X), k))
+
+
+def test_first_limits_let_few_candidates_in(rng):
+    X, Y = rng.normal(size=(5, 4)), rng.normal(size=(1000, 4))
+    for first, few in ((True, 40), (False, 1000)):
+        _, sizes = candidates_of(X, Y, 10, spare=1000, tile=1000, first=first)
+        assert (sizes <= few).all()
+        assert (sizes >= 10).all()
+    assert (sizes == 1000).all()
+
+
+def test_candidates_that_are_all_equally_far_away_are_too_many():
+    X = np.zeros((2, 3))
+    Y = np.vstack([np.ones((100, 3)), np.zeros((4, 3))])
+    found, sizes = candidates_of(X, Y, 3, spare=10, tile=104)
+    assert sizes.tolist() == [-1, -1]
+    assert (found[0] == -7).all()
 
 
 # ---- given candidates --------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from isentropic.kernels import _jit, thread_pool
 from isentropic.kernels._jit import parallel_kernel, rows
-from isentropic.kernels.thread_pool import block_size, run_rows, threads
+from isentropic.kernels.thread_pool import block_size, run_rows, share, threads
 from processes import run
 
 WAIT = 30  # seconds after which a test that hangs fails
@@ -129,6 +129,28 @@ def test_threads_are_those_of_the_innermost_context():
             assert thread_pool._count() == inner == before
         assert thread_pool._count() == outer == 1
     assert thread_pool._count() == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_shared_work_is_done_once_and_its_kernels_stay_on_their_thread(n_jobs, monkeypatch):
+    done, inside = [], set()
+
+    def work(i):
+        inside.add(thread_pool._count())
+        counts = np.zeros(70, int)
+        run_rows(counting, 70, counts)
+        done.append((i, counts.sum()))
+
+    monkeypatch.setattr(thread_pool._local, "count", n_jobs, raising=False)
+    share(work, 9)
+    assert sorted(done) == [(i, 70) for i in range(9)]
+    assert inside == {1}
+    assert thread_pool._count() == n_jobs
+
+
+def test_an_error_of_shared_work_reaches_the_caller():
+    with pytest.raises(ZeroDivisionError), threads(2):
+        share(lambda i: 1 // (i - 3), 5)
 
 
 def test_a_process_uses_no_more_threads_than_it_may():

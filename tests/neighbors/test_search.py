@@ -349,6 +349,14 @@ def test_a_row_far_away_in_the_batch_changes_no_list(rng, m, size):
     assert_same_bits(together[1][:-1], alone[1])
 
 
+def test_rows_that_are_all_equally_far_away_are_compared_one_by_one():
+    X = np.eye(600)[:400]
+    for k in (1, 5, 40):
+        assert_same_lists(lists_of(X, k), naive.naive_neighbors(_quick_distances(X), k))
+        new = np.vstack([np.zeros(600), X[7] + X[9]])
+        assert_same_lists(nearest_among(new, X, k), naive.naive_knn(naive.distances(new, X), k))
+
+
 @routes
 def test_the_size_of_the_blocks_changes_no_bit(rng, m, monkeypatch):
     X = np.vstack([rng.normal(size=(120, m)), lattice(0, 80, m)])

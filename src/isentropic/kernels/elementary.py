@@ -76,7 +76,7 @@ def weighted_logs(weights, x, scratch):
 
 @kernel
 def logarithms(x, scratch, out):
-    """``out = log(x)`` for finite x of at least 1e-300, as in :func:`weighted_logs`; ``scratch`` is as long."""
+    """``out = log(x)`` for finite x of at least 1e-300, as in :func:`weighted_logs`."""
     bits, mantissa = x.view(np.int64), scratch.view(np.int64)
     for j in range(len(x)):
         k = (bits[j] - _SQRT_HALF_BITS) >> 52

@@ -127,8 +127,8 @@ def _any_within(limit, factor, products, norms):
 def first_limits(products, factors, norms, doubled, k, limits):
     """Limits of the estimates of the k nearest, from those of :func:`offer_estimates` to the first rows.
 
-    These are dealt out to a few hundred lanes. There are k rows, and one more, for a query may be one of them,
-    up to the (k + 1)-th of what is least in each lane. No limit is set where there are fewer rows than lanes.
+    These are dealt out to a few hundred lanes. There are k + 1 rows, one of which may be the query itself, up
+    to the (k + 1)-th of what is least in each lane. No limit is set where there are fewer rows than lanes.
     """
     n_rows, n = products.shape
     n_lanes = _AT_ONCE * (2 * k // _AT_ONCE + 1)
@@ -146,10 +146,11 @@ def first_limits(products, factors, norms, doubled, k, limits):
 def offer_estimates(products, factors, norms, doubled, first, selves, k, limits, estimates, ids, sizes):
     """Add rows ``first`` and on to the candidates of each query, where they may be among its k nearest.
 
-    ``norms[j] - factors[i] products[i, j]`` is within half of ``doubled[i]`` of the squared distance, but for what all
-    rows have in common. A query has at most ``estimates.shape[1]`` candidates within ``limits``: those beyond
-    twice the slack of the k-th are removed when the list is full. ``sizes[i]`` becomes -1 where that removes
-    few, for rows that are about equally far away. Estimates are no NaN.
+    ``norms[j] - factors[i] products[i, j]`` is within half of ``doubled[i]`` of the squared distance, but for
+    what all rows have in common. A query has at most ``estimates.shape[1]`` candidates within ``limits``:
+    those that are farther than the k-th by more than the errors of both are removed when the list is full.
+    ``sizes[i]`` becomes -1 where that removes few, for rows that are about equally far away. Estimates are
+    no NaN.
     """
     n_rows, n = products.shape
     capacity = estimates.shape[1]

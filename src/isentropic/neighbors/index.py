@@ -219,7 +219,7 @@ class RowIndex:
         return self._products.nearest(queries, k, selves, n_jobs)
 
 
-_QUERIES, _PART = 2048, 256  # queries in a block, and in a product
+_QUERIES, _PART, _LEAST_PART = 2048, 256, 32  # queries in a block, and in a product
 _FIRST, _TILE = 8192, 1024  # rows in the first product, and in others
 _SPARE = 64  # candidates beyond the wanted ones
 _FAR = 1e30  # squared, of a query, in units of the data
@@ -245,13 +245,14 @@ class Products:
         found = _empty_lists(len(queries), k)
         with one_blas_thread():  # others would wait for the next product by spinning
             for block in row_blocks(len(queries), "neighbours", size=_QUERIES):
-                parts = list(_parts(block, _PART))
+                with threads(n_jobs) as n_workers:
+                    size = max(_LEAST_PART, min(_PART, -(-(block.stop - block.start) // n_workers)))
+                    parts = list(_parts(block, size))
 
-                def search(i: int, parts=parts) -> None:
-                    part = parts[i]
-                    self._search(queries[part], selves[part], *(lists[part] for lists in found))
+                    def search(i: int, parts=parts) -> None:
+                        part = parts[i]
+                        self._search(queries[part], selves[part], *(lists[part] for lists in found))
 
-                with threads(n_jobs):
                     share(search, len(parts))
         return found
 

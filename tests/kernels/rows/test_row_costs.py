@@ -148,6 +148,21 @@ def test_a_cost_and_its_derivatives_are_those_of_its_twin(rng, name, d):
         assert_allclose(np.tril(curvature), np.tril(second), atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["degrees", "several degrees", "fuzzy", "fuzzy, all"])
+def test_many_rows_are_taken_in_tiles(rng, name):
+    number, _, k, *_ = COSTS[name]
+    _, Z, near, weights, far, shape, plain = case(rng, name, n=600)
+    if k is not None:  # more than a tile of each
+        near, far = rng.permutation(600)[:300], rng.permutation(600)[:290]
+        weights = rng.uniform(0.1, 1.0, size=300)
+        plain = lambda z: naive_fuzzy_cost(z, Z, near, weights, far, shape)  # noqa: E731
+    z, gradient, curvature = rng.normal(size=2), np.empty(2), np.empty((2, 2))
+    for columns in (Z, np.asfortranarray(Z)):
+        value = evaluate(number, z, columns, near, weights, far, shape, gradient, curvature)
+        assert value == pytest.approx(plain(z), rel=1e-12)
+        assert_allclose(gradient, differences(plain, z, 1e-3), rtol=1e-8)
+
+
 @every_cost
 def test_a_settled_row_is_no_higher_than_where_scipy_takes_it(rng, name):
     number, Z, near, weights, far, shape, plain = case(rng, name)

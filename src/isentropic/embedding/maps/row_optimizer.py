@@ -22,7 +22,7 @@ from ...neighbors import lists_in_rows
 from ..row_distances import Distances, GraphDistances, fit_graph_distances, graph_distances
 from ..training_data import Part, TrainingData
 
-_ROWS = 256  # new rows at a time
+_ROWS = 1024  # new rows at a time
 
 
 @dataclass(frozen=True, eq=False)

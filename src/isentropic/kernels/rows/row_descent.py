@@ -13,9 +13,8 @@ from .row_costs import (
     squared_gap,
     stress_cost,
     student_cost,
-    student_field_cost,
 )
-from .tiled_costs import degrees_cost, fuzzy_cost
+from .tiled_costs import degrees_cost, fuzzy_cost, student_field_cost
 
 # --------------------------------------------------------------------------------------------------
 # Costs of one row z among fixed rows Z, which :mod:`.row_descent` minimises, each with its derivatives.
@@ -30,8 +29,8 @@ from .tiled_costs import degrees_cost, fuzzy_cost
 # - ``shape``, the numbers of the cost itself (float64).
 #
 # Where ``near`` or ``far`` is empty, all rows of Z in their order are meant. Most costs are sums of
-# functions f of the squared distance to a row: :mod:`.row_costs` has their terms, and :mod:`.tiled_costs` those
-# of costs with many.
+# functions f of the squared distance to a row: :mod:`.row_costs` has their terms, and :mod:`.tiled_costs`
+# those of costs with many.
 #
 # A new cost needs its number, its kernel and its line in :func:`evaluate`, and a line in ``COSTS`` of its
 # test, which holds derivatives against differences of values, and minima against scipy's.
@@ -107,32 +106,44 @@ def is_short(length, size):
 
 
 @kernel
-def _is_last(length, size, damping, trace):
+def _is_last(length, size, damping, factor):
     """Whether the step after this one no longer matters, by what Newton's method and damping leave of it.
 
-    What is left of a step s is about s^2, and the share of the damping in the second derivatives.
+    What is left of a step s is about s^2, and s times the damping over the least eigenvalue of the second
+    derivatives. That is at least the determinant over powers of the trace, of ``H + damping I = L L'``.
     """
-    return length * max(length, (damping / trace) ** 2) <= 1e-22 * (1.0 + size)
+    trace, least = 0.0, 1.0
+    for c in range(len(factor)):
+        for e in range(c + 1):
+            trace += factor[c, e] * factor[c, e]
+    for c in range(len(factor)):
+        least *= factor[c, c] * factor[c, c] / (trace if c > 0 else 1.0)
+    share = damping / (least - damping) if least > damping else np.inf
+    return length * max(length, share * share) <= 1e-22 * (1.0 + size)
 
 
 @kernel
 def _leads_to(known, lowest, trial, value, gradient, step):
-    """Whether a step leads to a known minimum: it ends beside it, and falls as far as the gradient foretells."""
-    apart, length, fall = 0.0, 0.0, 0.0
+    """Whether a step leads to a known minimum.
+
+    It is short beside the map, ends beside the minimum, and falls as far as the gradient foretells.
+    """
+    apart, length, size, fall = 0.0, 0.0, 0.0, 0.0
     for c in range(len(trial)):
         apart += (trial[c] - known[c]) ** 2
         length += step[c] * step[c]
+        size += known[c] * known[c]
         fall += 0.5 * gradient[c] * step[c]
-    return apart <= length / 64.0 and abs(value - fall - lowest) <= 0.1 * fall + _ROUNDING * abs(lowest)
+    ends_beside = apart <= length / 64.0 and length <= 0.01 * (1.0 + size)
+    return ends_beside and abs(value - fall - lowest) <= 0.1 * fall + _ROUNDING * abs(lowest)
 
 
 @kernel
 def _optimize_row(cost, z, Z, near, weights, far, shape, known, lowest):
     """Damped Newton steps ``(H + damping I)^-1 g`` from z, in place, until they no longer matter.
 
-    Returns the value at the end; infinity on the way to a minimum that is ``known``, whose value is
-    ``lowest`` (infinite where none is). The cost is evaluated at one place in the code, for it is inlined
-    there.
+    Returns the value at the end; infinity on the way to a minimum that is ``known``, of value ``lowest``
+    (infinite where none is). The cost is evaluated at one place in the code, for it is inlined there.
     """
     d = len(z)
     gradients, bends = np.empty((2, d)), np.empty((2, d, d))  # at z, and at the place tried
@@ -160,7 +171,8 @@ def _optimize_row(cost, z, Z, near, weights, far, shape, known, lowest):
                 trace += abs(bends[here, c, c])
             damping = FIRST_DAMPING * trace
             continue
-        is_last = _is_last(length, size, damping, trace) and lower <= value + _ROUNDING * abs(value)
+        is_last = solved and _is_last(length, size, damping, factor)
+        is_last = is_last and lower <= value + _ROUNDING * abs(value)
         damping = next_damping(damping, trace, lower < value)
         if lower < value or is_last:
             for c in range(d):

@@ -1,7 +1,7 @@
 """Costs of one row among hundreds or thousands of fixed ones, a tile of them at a time.
 
-The gaps to the rows of a tile, their powers and logarithms stand in short arrays, one after the other, so that
-the compiler turns each loop over a tile into vectors. A loop that adds up writes to no array.
+The gaps to the rows of a tile, their powers and logarithms stand in short arrays, one after the other, so
+that the compiler turns each loop over a tile into vectors. A loop that adds up writes to no array.
 """
 
 from __future__ import annotations
@@ -155,5 +155,67 @@ def fuzzy_cost(z, Z, near, weights, far, shape, gradient, curvature):
             bend[t] = push * b * (1.0 + share * (b * (1.0 - share) - 1.0)) / (square[t] * square[t])
             q[t] = push
         value += weighted_logs(q, x, square)
+        _add_tile(force, bend, gaps, gradient, curvature)
+    return value
+
+
+# ---- t-SNE, with the repulsion as a field --------------------------------------------------------
+
+
+@kernel
+def _cubic_spline(t, out):
+    """The cubic B-spline at the four nodes around a place, its first and its second derivatives: (3, 4)."""
+    s = 1.0 - t
+    out[0, 0], out[1, 0], out[2, 0] = s * s * s / 6.0, -0.5 * s * s, s
+    out[0, 3], out[1, 3], out[2, 3] = t * t * t / 6.0, 0.5 * t * t, t
+    out[0, 1], out[1, 1] = (4.0 - (6.0 - 3.0 * t) * t * t) / 6.0, (1.5 * t - 2.0) * t
+    out[0, 2], out[1, 2] = (4.0 - (6.0 - 3.0 * s) * s * s) / 6.0, (2.0 - 1.5 * s) * s
+    out[2, 1], out[2, 2] = 3.0 * t - 2.0, 3.0 * s - 2.0
+
+
+@kernel
+def student_field_cost(z, Z, near, weights, far, shape, gradient, curvature):
+    """t-SNE in a plane: ``sum_j p_j g log(1 + r_j^2) + log f(z)``, f the sum over all rows as a field.
+
+    ``shape = [g, origin, spacing, lines, columns, coefficients ...]`` of a cubic spline on a grid, whose
+    second coordinate is 0 where z has one only. Infinite where the field is not known.
+    """
+    half, spacing, columns = shape[0], shape[3], np.int64(shape[5])
+    first = (z[0] - shape[1]) / spacing
+    second = ((z[1] if len(z) > 1 else 0.0) - shape[2]) / spacing
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    if not (0.0 <= first < shape[4] - 3.0 and 0.0 <= second < shape[5] - 3.0):
+        return np.inf
+    splines, sums = np.empty((2, 3, 4)), np.zeros((3, 3))
+    line, cell = np.int64(first), np.int64(second)
+    _cubic_spline(first - line, splines[0])
+    _cubic_spline(second - cell, splines[1])
+    for a in range(3):
+        for b in range(3 - a):
+            for k in range(4):
+                start = 6 + (line + k) * columns + cell
+                for e in range(4):
+                    sums[a, b] += splines[0, a, k] * splines[1, b, e] * shape[start + e]
+    total = sums[0, 0]
+    if not total > 0.0:
+        return np.inf
+    gradient[0] = sums[1, 0] / (total * spacing)
+    curvature[0, 0] = sums[2, 0] / (total * spacing * spacing) - gradient[0] * gradient[0]
+    if len(z) > 1:
+        gradient[1] = sums[0, 1] / (total * spacing)
+        curvature[1, 0] = sums[1, 1] / (total * spacing * spacing) - gradient[0] * gradient[1]
+        curvature[1, 1] = sums[0, 2] / (total * spacing * spacing) - gradient[1] * gradient[1]
+    value = np.log(total)
+    gaps, arrays = np.empty((len(z), _TILE)), np.empty((4, _TILE))
+    for start in range(0, len(weights), _TILE):
+        n = min(_TILE, len(weights) - start)
+        square, x, force, bend = arrays[0, :n], arrays[1, :n], arrays[2, :n], arrays[3, :n]
+        pull = weights[start : start + n]
+        _gaps(z, Z, near, start, 1.0, gaps, square)
+        for t in range(n):
+            force[t] = pull[t] * half / square[t]
+            bend[t] = -force[t] / square[t]
+        value += half * weighted_logs(pull, square, x)
         _add_tile(force, bend, gaps, gradient, curvature)
     return value

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Protocol
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..._core.runtime import row_blocks
 from ..._core.specs import Array, Double
 from ..._core.state import Sub
 from ..._core.values import GraphMetric, Momentum
-from ...distances import Distinct, Points, distinct_rows, rows_per_block
+from ...distances import Distinct, distinct_rows, rows_per_block
 from ...embedding.initialization import (
     WarmStart,
     complete_coordinates,
@@ -325,18 +325,14 @@ class ReferenceMap(Part):
             return out
         distances, Z = self.query.distances(n_jobs), self.Z[self.references] / self.unit
         size = min(rows_per_block(len(self.Z)), _PLACED_AT_ONCE)
-        measured: Callable[[np.ndarray], np.ndarray] = partial(distances.to_references, rows=self.references)
-        if self._points is not None:
-            measured = replace(self._points, n_jobs=n_jobs).of_new
         for block in row_blocks(len(X), "placing rows", size=size):
-            out[block] = self.optimize(np.ascontiguousarray(measured(X[block])), Z, n_jobs)
+            between = np.ascontiguousarray(self.measured(X[block], distances))
+            out[block] = self.optimize(between, Z, n_jobs)
         return out * self.unit
 
-    @cached_property
-    def _points(self) -> Points | None:
-        """The references, prepared for Euclidean distances to them; None for other distances."""
-        distances = self.query.distances(None)
-        return Points.of(distances.X[self.references], None) if distances.euclidean else None
+    def measured(self, X: np.ndarray, distances: Distances) -> np.ndarray:
+        """Distances (b, r) of new rows to the references."""
+        return distances.to_references(X, self.references)
 
     def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates (b, d) of new rows, in units."""

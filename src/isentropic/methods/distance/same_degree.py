@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import repeat
 from typing import Annotated, Any
 
@@ -17,9 +17,10 @@ import numpy as np
 
 from ..._core.errors import require, require_number
 from ..._core.specs import Array, Maybe, StateError, Tuple
+from ...distances import Points
 from ...embedding.initialization import WarmStart
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.row_distances import Tau, distance_tau
+from ...embedding.row_distances import Distances, Tau, distance_tau
 from ...kernels._jit import threads
 from ...kernels.pairs.degrees import row_attractions
 from ...kernels.rows.row_descent import DEGREES as DEGREES_OF_ROW
@@ -197,6 +198,18 @@ class DegreeMap(ReferenceMap):
     means: Annotated[  # of the weights in the data and in the map; None where all rows are equal
         tuple[np.ndarray, np.ndarray] | None, Maybe(Tuple(Array("g", above=0), Array("g", above=0)))
     ] = None
+
+    def measured(self, X: np.ndarray, distances: Distances) -> np.ndarray:
+        """Distances (b, r) of new rows to the references; Euclidean ones in tiles."""
+        if self._points is None:
+            return super().measured(X, distances)
+        return replace(self._points, n_jobs=distances.n_jobs).of_new(X)
+
+    @cached_property
+    def _points(self) -> Points | None:
+        """The references, prepared for Euclidean distances to them; None for other distances."""
+        distances = self.query.distances(None)
+        return Points.of(distances.X[self.references], None) if distances.euclidean else None
 
     def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates of new rows, in units."""
