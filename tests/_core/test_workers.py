@@ -13,7 +13,14 @@ import worker_stub
 from isentropic import config_context
 from isentropic._core import workers
 from isentropic._core.runtime import memory_share
-from isentropic._core.workers import Crew, Worker, WorkerEndedError, WorkerError, crew, spread
+from isentropic._core.workers import (
+    Worker,
+    WorkerEndedError,
+    WorkerError,
+    WorkerPool,
+    map_in_workers,
+    worker_pool,
+)
 
 
 @pytest.fixture
@@ -21,13 +28,13 @@ def worker():
     made = Worker()
     yield made
     made.stop()
-    made.forget()
+    made.close()
 
 
 def test_a_function_is_called_by_name_and_what_it_tells_is_heard(worker):
-    heard = []
-    assert worker.call("worker_stub:square", 3, heard=heard.append) == 9
-    assert heard == [("squaring", 3)]
+    on_message = []
+    assert worker.call("worker_stub:square", 3, on_message=on_message.append) == 9
+    assert on_message == [("squaring", 3)]
     pid, threads = worker.call("worker_stub:pid_and_environment")
     assert pid != os.getpid()
     assert threads == {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
@@ -63,33 +70,35 @@ def test_a_process_that_cannot_be_started_is_a_reason(worker, monkeypatch):
         worker.call("worker_stub:square", 3)
 
 
-def test_a_crew_gives_results_in_order_whatever_happens_to_a_worker():
-    with crew(2) as made:
+def test_a_pool_gives_results_in_order_whatever_happens_to_a_worker():
+    with worker_pool(2) as made:
         assert not made.is_running
         assert list(made.map("worker_stub:square", [(i,) for i in range(20)])) == [i * i for i in range(20)]
         assert made.is_running
         assert list(made.map("worker_stub:square", [])) == []
-        with crew(2) as inner:
+        with worker_pool(2) as inner:
             assert inner is made
         process = made.workers[0]._process
         assert process is not None
     assert process.poll() is not None
-    with crew(1) as none:
+    with worker_pool(1) as none:
         assert none is None
 
 
 def test_what_a_worker_cannot_do_is_done_here(monkeypatch):
     monkeypatch.setenv("ISENTROPIC_WORKER_TEST", "1")  # which the workers inherit
-    with crew(2) as made:
+    with worker_pool(2) as made:
         made.load("worker_stub")
         monkeypatch.delenv("ISENTROPIC_WORKER_TEST")
         while not made.is_running:
             time.sleep(0.01)
-        assert list(spread("worker_stub:unlike", lambda n: [(i,) for i in range(8)])) == list(range(8))
+        assert list(map_in_workers("worker_stub:unlike", lambda n: [(i,) for i in range(8)])) == list(
+            range(8)
+        )
 
 
-def test_a_crew_shares_the_cores(monkeypatch):
-    made = Crew(8)
+def test_a_pool_shares_the_cores(monkeypatch):
+    made = WorkerPool(8)
     assert (made.n_processes, made.n_threads, len(made.workers)) == (8, 1, 7)
     assert made.limit(4) == 4
     assert (made.n_threads, len(made.workers)) == (2, 3)
@@ -103,8 +112,8 @@ def test_processes_share_the_memory():
 
 
 SCRIPT = """
-from isentropic._core.workers import crew
-with crew(2) as made:
+from isentropic._core.workers import worker_pool
+with worker_pool(2) as made:
     list(made.map("worker_stub:print_and_wait", [({log!r}, 600.0)] * 4))
 """
 

@@ -5,11 +5,11 @@ import signal
 import time
 from pathlib import Path
 
-from isentropic._core.workers import tell
+from isentropic._core.workers import send_message
 
 
 def square(x):
-    tell(("squaring", x))
+    send_message(("squaring", x))
     return x * x
 
 

@@ -340,7 +340,7 @@ def test_other_seeds_are_tried_where_the_rows_are_so_many_that_a_method_draws(X,
     line = replace(registry.METHODS["parameter-free-sdd"], draws_above=30)
     monkeypatch.setattr(registry, "METHODS", MappingProxyType({**registry.METHODS, line.name: line}))
     monkeypatch.setattr("isentropic.methods.distance.pairs.ALL_UP_TO", 30)
-    monkeypatch.setattr("isentropic.methods.distance.pairs.PARTNERS", 6)
+    monkeypatch.setattr("isentropic.methods.distance.pairs.PAIRS_PER_ROW", 6)
     drawn, few = (compare(rows, methods=[line.name], n_seeds=3)[0] for rows in (X, X[:30]))
     assert drawn.seed == 0
     assert [repeat["seed"] for repeat in drawn.repeats] == [1, 2]

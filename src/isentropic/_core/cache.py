@@ -1,7 +1,8 @@
-"""A folder of our own for compiled kernels, safe to read from and never needed.
+"""Two caches on disk: compiled kernels, and :class:`ResultCache` of comparisons and studies.
 
-What is read here is run as machine code. So a folder counts only if it is this user's and nobody else may
-write to it, and so does every file. What cannot be kept is compiled anew: nothing here fails a call.
+Compiled kernels are in a folder of our own, safe to read from and never needed. They run as machine code. So
+a folder counts only if it is this user's and nobody else may write to it, and so does every file. What cannot
+be kept is compiled anew: nothing here fails a call.
 """
 
 from __future__ import annotations

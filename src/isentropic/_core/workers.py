@@ -1,4 +1,4 @@
-"""Worker processes: ``Worker`` calls functions by name in a process of its own, ``Crew`` has several.
+"""Worker processes: ``Worker`` calls functions by name in a process of its own, ``WorkerPool`` has several.
 
 A worker has its share of the cores and of the memory, and BLAS on one thread. It may die: whoever waits for
 it gets the reason, and the next call starts another one. It ends with the process that started it, however
@@ -61,18 +61,18 @@ class Worker:
         """Make this call before the next one, and again in a process that takes the place of this one."""
         self._first, self._is_prepared = (function, args), False
 
-    def call(self, function: str, *args: Any, heard: Heard | None = None) -> Any:
-        """Call ``function`` in the process and return its result; ``heard`` gets what it tells meanwhile."""
+    def call(self, function: str, *args: Any, on_message: Heard | None = None) -> Any:
+        """The result of ``function``, called in the process; ``on_message`` gets what it sends meanwhile."""
         with self._lock:
             process = self._started()
             if self._first is not None and not self._is_prepared:
                 first, given = self._first
                 self._exchange(process, first, given, None)
                 self._is_prepared = True
-            return self._exchange(process, function, args, heard)
+            return self._exchange(process, function, args, on_message)
 
     def _exchange(
-        self, process: subprocess.Popen[bytes], function: str, args: tuple[Any, ...], heard: Heard | None
+        self, process: subprocess.Popen[bytes], function: str, args: tuple[Any, ...], on_message: Heard | None
     ) -> Any:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -88,10 +88,10 @@ class Worker:
                 raise WorkerError(value)
             if kind == _RESULT:
                 return value
-            if heard is not None:
-                heard(value)
+            if on_message is not None:
+                on_message(value)
         how = _ended(process.wait())
-        self.forget()
+        self.close()
         raise WorkerEndedError(f"Its process {how}.")
 
     @property
@@ -101,15 +101,15 @@ class Worker:
     def stop(self) -> None:
         """End the process for good, whatever it does: what it has finished is kept."""
         self._over = True
-        self.rest()
+        self.end_processes()
 
-    def rest(self) -> None:
+    def end_processes(self) -> None:
         """End the process; the next call starts another one."""
         process = self._process
         if process is not None:
             process.kill()
 
-    def forget(self) -> None:
+    def close(self) -> None:
         """Wait for a process that ends, and close its pipes."""
         process, self._process = self._process, None
         if process is not None:
@@ -157,7 +157,7 @@ def _ended(code: int) -> str:
 _answers: IO[bytes] | None = None  # of a worker; None in any other process
 
 
-def tell(message: Any) -> None:
+def send_message(message: Any) -> None:
     """Send a message to whoever waits for the call that is being made; nothing outside a worker."""
     if _answers is not None:
         _write(_answers, pickle.dumps((_MESSAGE, message), pickle.HIGHEST_PROTOCOL))
@@ -246,7 +246,7 @@ class Answer(Generic[T]):
     error: WorkerError | None = None
 
 
-class Crew:
+class WorkerPool:
     """This process and the workers beside it, which share the cores: one process for each."""
 
     def __init__(self, n_processes: int) -> None:
@@ -276,10 +276,10 @@ class Crew:
         self.ask(_once(Call(None, f"{__name__}:{load.__name__}", (module,))), lambda _: None)
 
     def ask(
-        self, take: Callable[[Worker], Call[T] | None], heard: Heard, most: int | None = None
-    ) -> Conversation[T]:
+        self, next_call: Callable[[Worker], Call[T] | None], on_message: Heard, most: int | None = None
+    ) -> PendingCalls[T]:
         """Let each worker do what ``take`` hands out until that is None; it is called in other threads."""
-        return Conversation(self.workers[:most], take, heard)
+        return PendingCalls(self.workers[:most], next_call, on_message)
 
     def map(self, function: str, calls: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         """Results of the calls in order, made by all processes; what a worker cannot do is done here."""
@@ -289,7 +289,7 @@ class Crew:
         def here(i: int) -> None:
             found[i] = function_named(function)(*calls[i])
 
-        def take(_: Worker | None) -> Call[int] | None:
+        def next_call(_: Worker | None) -> Call[int] | None:
             with lock:
                 i = next(left, None)
             return None if i is None else Call(i, function, calls[i])
@@ -300,61 +300,61 @@ class Crew:
             else:
                 here(answer.about)
 
-        talk = self.ask(take, lambda _: None)
+        talk = self.ask(next_call, lambda _: None)
         try:
             for i in range(len(calls)):
                 while i not in found:
-                    call = take(None)
+                    call = next_call(None)
                     if call is None:
                         talk.wait(done)
                     else:
                         here(call.about)
-                        talk.look(done)
+                        talk.poll(done)
                 yield found.pop(i)
         finally:
             left = iter(())
 
-    def rest(self) -> None:
+    def end_processes(self) -> None:
         """End the processes, which gives back their memory; the next call starts others."""
         for worker in self.workers:
-            worker.rest()
+            worker.end_processes()
         for worker in self.workers:
-            worker.forget()
+            worker.close()
 
     def stop(self) -> None:
         """End the processes for good."""
         for worker in self.workers:
             worker.stop()
         for worker in self.workers:
-            worker.forget()
+            worker.close()
 
 
 def _once(call: Call[T]) -> Callable[[Worker], Call[T] | None]:
     """Hands out a call once to each worker."""
     asked: set[int] = set()
 
-    def take(worker: Worker) -> Call[T] | None:
+    def next_call(worker: Worker) -> Call[T] | None:
         first = id(worker) not in asked
         asked.add(id(worker))
         return call if first else None
 
-    return take
+    return next_call
 
 
-class Conversation(Generic[T]):
+class PendingCalls(Generic[T]):
     """Workers at work: what they say is handled in this thread, when it has time for it."""
 
     def __init__(
-        self, workers: Sequence[Worker], take: Callable[[Worker], Call[T] | None], heard: Heard
+        self, workers: Sequence[Worker], next_call: Callable[[Worker], Call[T] | None], on_message: Heard
     ) -> None:
         self._events: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self._take, self._heard, self._open = take, heard, len(workers)
+        self._next_call, self._on_message, self._open = next_call, on_message, len(workers)
         for worker in workers:
             Thread(target=self._ask, args=(worker,), daemon=True).start()
 
     def _ask(self, worker: Worker) -> None:
         try:
-            while (call := self._take(worker)) is not None:
+            while (call := self._next_call(worker)) is not None:
                 answer = self._answer(worker, call)
                 self._events.put(("answer", answer))
                 if isinstance(answer.error, WorkerNotStartedError):
@@ -365,7 +365,7 @@ class Conversation(Generic[T]):
     def _answer(self, worker: Worker, call: Call[T]) -> Answer[T]:
         began = time.perf_counter()
         try:
-            told = worker.call(call.function, *call.args, heard=self._put_message)
+            told = worker.call(call.function, *call.args, on_message=self._put_message)
         except WorkerError as error:
             return Answer(call.about, worker, None, time.perf_counter() - began, error)
         return Answer(call.about, worker, told, time.perf_counter() - began)
@@ -373,7 +373,7 @@ class Conversation(Generic[T]):
     def _put_message(self, message: Any) -> None:
         self._events.put(("message", message))
 
-    def look(self, done: Callable[[Answer[T]], None]) -> None:
+    def poll(self, done: Callable[[Answer[T]], None]) -> None:
         """Handle what is there now."""
         with suppress(Empty):
             while True:
@@ -391,18 +391,18 @@ class Conversation(Generic[T]):
 
     def _handle(self, kind: str, value: Any, done: Callable[[Answer[T]], None]) -> None:
         if kind == "message":
-            self._heard(value)
+            self._on_message(value)
         elif kind == "answer":
             done(value)
         else:
             self._open -= 1
 
 
-_of_context: ContextVar[Crew | None] = ContextVar("isentropic_crew", default=None)
+_of_context: ContextVar[WorkerPool | None] = ContextVar("isentropic_worker_pool", default=None)
 
 
 @contextmanager
-def crew(n_jobs: int | None) -> Iterator[Crew | None]:
+def worker_pool(n_jobs: int | None) -> Iterator[WorkerPool | None]:
     """Workers for the calls of a block, one process for each core that ``n_jobs`` means; None for one core.
 
     A block within takes those of the outer one. They are started when they are asked, and end with the block.
@@ -412,7 +412,7 @@ def crew(n_jobs: int | None) -> Iterator[Crew | None]:
     if outer is not None or n_processes < 2:
         yield outer
         return
-    made = Crew(n_processes)
+    made = WorkerPool(n_processes)
     token = _of_context.set(made)
     try:
         yield made
@@ -421,7 +421,7 @@ def crew(n_jobs: int | None) -> Iterator[Crew | None]:
         made.stop()
 
 
-def spread(
+def map_in_workers(
     function: str, calls_on: Callable[[int | None], Sequence[tuple[Any, ...]]], worth: float = 10.0
 ) -> Iterator[Any]:
     """Results of calls in order, by the workers of the block that is open here, where that takes less time.

@@ -157,7 +157,7 @@ def main(
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
-        from .._core.workers import FEWEST_ROWS, crew
+        from .._core.workers import FEWEST_ROWS, worker_pool
         from ..report.payload.page_rows import require_color
 
         with prompt_interrupt():
@@ -172,10 +172,13 @@ def main(
         page, by_preset = outputs[0].path, methods is None
         request = ReportRequest(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)
         # from here on the table is part of the memory, and workers of the first call make later ones too
-        with config_context(memory_in_all=memory is not None), crew(jobs) as workers:
+        with config_context(memory_in_all=memory is not None), worker_pool(jobs) as workers:
             if workers is not None and memory is None and len(table.X) >= FEWEST_ROWS:
                 workers.load("isentropic.comparison")  # while this process imports it
-            draw, browser = _Draw(table, request, began, warned, color), Browser(page, wanted=open_page)
+            draw, browser = (
+                PageRenderer(table, request, began, warned, color),
+                Browser(page, wanted=open_page),
+            )
             early = EarlyPages(outputs[0], draw.early, browser, force=force)
             found, resumed = _compared(table, asked, early, shown=not quiet)
             require_replaceable(outputs[0], force=force)
@@ -186,7 +189,7 @@ def main(
 
 
 @dataclass(frozen=True, slots=True)
-class _Draw:
+class PageRenderer:
     """What a page is made of beside the comparison."""
 
     table: Table
@@ -199,7 +202,9 @@ class _Draw:
         """The page of some of the methods."""
         return self(found, 0, comparing).text
 
-    def __call__(self, found: Comparison, resumed: int, comparing: tuple[int, int] | None = None) -> _Drawn:
+    def __call__(
+        self, found: Comparison, resumed: int, comparing: tuple[int, int] | None = None
+    ) -> RenderedPage:
         """Judge the maps and draw the page; groups are tested once all methods are compared."""
         from ..comparison import collect_page_data
         from ..comparison.budget.comparison_plan import select_rows
@@ -228,11 +233,11 @@ class _Draw:
             compared, local.runs, judged, data, facts,
             color=self.color, copies=found.copies, comparing=comparing,
         )  # fmt: skip
-        return _Drawn(text, judged, data, facts, compared)
+        return RenderedPage(text, judged, data, facts, compared)
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class RenderedPage:
     """A page, and what it says."""
 
     text: str
@@ -242,7 +247,7 @@ class _Drawn:
     compared: Table
 
 
-def _finish(draw: _Draw, found: Comparison, resumed: int, quiet: bool, as_json: bool) -> None:
+def _finish(draw: PageRenderer, found: Comparison, resumed: int, quiet: bool, as_json: bool) -> None:
     """Judge, write the page, say the verdict."""
     from .._core.files import atomic_write, write_together
     from ..comparison import save_maps
@@ -264,7 +269,7 @@ def _finish(draw: _Draw, found: Comparison, resumed: int, quiet: bool, as_json: 
         _say(draw, drawn, found, maps)
 
 
-def _say(draw: _Draw, drawn: _Drawn, found: Comparison, maps: Path | None) -> None:
+def _say(draw: PageRenderer, drawn: RenderedPage, found: Comparison, maps: Path | None) -> None:
     """The verdict, and where everything is."""
     from ..comparison.presentation import seconds
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.errors import require_one_of
 from .._core.runtime import config_context
-from .._core.workers import crew
+from .._core.workers import worker_pool
 from ..registry import METHODS, make
 from ..tables import load
 from .budget.comparison_plan import select_rows
@@ -48,7 +48,7 @@ def warm_up(
         require_one_of("methods", name, METHODS)
     # One process begins with the measures, the others with fits, so that they compile different kernels.
     calls = [("pca", True), *((name, False) for name in names), *((name, True) for name in names)]
-    with crew(n_jobs) as workers:
+    with worker_pool(n_jobs) as workers:
         answers = starmap(compile_kernels, calls) if workers is None else workers.map(_COMPILE, calls)
         for done, ((name, _), _) in enumerate(zip(calls, answers, strict=True), 1):
             if on_done is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from .._core.errors import require_count, require_flag, require_number, require_one_of
 from .._core.runtime import config_context, get_config, worker_threads
 from .._core.values import Integers
-from .._core.workers import crew
+from .._core.workers import worker_pool
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .budget.comparison_plan import ComparisonPlan, MostRows
@@ -214,7 +214,10 @@ def run_comparison(
     worker_threads(n_jobs)  # raises now, not in the middle
     require_one_of("criterion", criterion, CRITERIA)
     callback = get_config().progress
-    with config_context(progress=None), crew(n_jobs) as workers:  # the bar counts methods, not blocks of rows
+    with (
+        config_context(progress=None),
+        worker_pool(n_jobs) as workers,
+    ):  # the bar counts methods, not blocks of rows
         plan = ComparisonPlan.of(
             X, y, methods, preset, seed, most_rows, checked_metric(metric), limit, n_jobs
         )
@@ -252,7 +255,7 @@ def run_comparison(
         notes = (*plan.notes, *notes, *memory_messages(runs))
         judged = verdict(runs) if runs else None
         runs = _with_jumps_of_shown(plan, runs, judged, runner, cache if ends is None else None)
-        runner.rest()
+        runner.end_processes()
         if plan.rows is None or judged is None or judged.recommended is None:
             return _as_comparison(plan, runs, None, notes, judged)
         candidate = next(

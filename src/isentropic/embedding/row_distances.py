@@ -137,7 +137,7 @@ def fit_graph_distances(
 
 
 ALL_UP_TO = 8_000  # rows: all their pairs, 32 million, are summed in a fifth of a second
-PARTNERS = 128  # of each row, beyond that
+PAIRS_PER_ROW = 128  # of each row, beyond that
 _SWEEPS = 4
 
 

@@ -119,7 +119,7 @@ def run(
     report = _reporter(wanted, n_jobs, progress or get_config().progress)
     report(found)
     end = math.inf if seconds is None else time.monotonic() + seconds
-    with _crew(store, min(n_jobs, len(left)), end) as answers, config_context(progress=None):
+    with _task_workers(store, min(n_jobs, len(left)), end) as answers, config_context(progress=None):
         while left and time.monotonic() < end:
             for task, outcome in answers(left):
                 if outcome is not None:
@@ -167,7 +167,7 @@ def _reporter(
 
 
 @contextmanager
-def _crew(
+def _task_workers(
     store: OutcomeStore | None, n_workers: int, end: float
 ) -> Iterator[Callable[[Sequence[Task]], Answers]]:
     """What answers tasks, as they are done: this process, or several that end with the block.
@@ -208,4 +208,4 @@ def _crew(
             worker.process.stop()  # a thread that waits for its answer reads the end of it
         pool.shutdown(wait=True)
         for worker in workers:
-            worker.process.forget()
+            worker.process.close()

@@ -1,4 +1,4 @@
-"""How long the tasks that are left will take, from what the others took."""
+"""Tasks, cells and tables of a study, and how long the tasks that are left will take."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from .diffusion import MOST_PRODUCTS, Profile, factored, filtered_eigenpairs
 from .eigen import (
     AFFORDABLE,
     DENSE,
+    EIGENVALUES_DISTINCT,
     SEED,
-    TOLD_APART,
     eigenpairs_by_rank,
     fixed_signs,
     inverse_lanczos,
@@ -58,7 +58,7 @@ def bottom_eigenpairs(
     if by_factors:
         found = _inverted(matrix, wanted)
     if found is None:
-        require(n <= AFFORDABLE, "n_components", TOLD_APART, count, "Take fewer components.")
+        require(n <= AFFORDABLE, "n_components", EIGENVALUES_DISTINCT, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
         with one_blas_thread():  # as in parallel workers: equal bits there
             found = eigenpairs_by_rank(dense, 0, wanted - 1)

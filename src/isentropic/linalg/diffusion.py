@@ -17,7 +17,14 @@ from scipy.sparse.linalg import ArpackError, eigsh, splu
 
 from .._core.errors import InvalidInputError, message
 from .._core.runtime import memory_budget, one_blas_thread, row_blocks
-from .eigen import TOLD_APART, eigenpairs_by_rank, fixed_signs, inverse_lanczos, start_vector, top_eigenpairs
+from .eigen import (
+    EIGENVALUES_DISTINCT,
+    eigenpairs_by_rank,
+    fixed_signs,
+    inverse_lanczos,
+    start_vector,
+    top_eigenpairs,
+)
 
 # ---- Sparse factors of a positive definite matrix, and what they take before they are made -------
 
@@ -180,7 +187,7 @@ def filtered_eigenpairs(
         if products > MOST_PRODUCTS:
             break
     raise InvalidInputError(
-        message("n_components", TOLD_APART, count, "Take fewer components, or more neighbours.")
+        message("n_components", EIGENVALUES_DISTINCT, count, "Take fewer components, or more neighbours.")
     )
 
 

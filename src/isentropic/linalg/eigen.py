@@ -19,7 +19,7 @@ from .._core.runtime import one_blas_thread, require_memory
 SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 _RESTARTS = 100  # of the iteration; one that converges takes a tenth of them
 AFFORDABLE = 4000  # rows whose whole matrix is solved in seconds
-TOLD_APART = "so few that eigenvalues can be told apart"
+EIGENVALUES_DISTINCT = "so few that eigenvalues can be told apart"
 DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
 
 
@@ -103,7 +103,7 @@ def _by_lanczos(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
             values -= 1
             values[np.abs(values) < 10 * tolerance] = 0.0
             return values * size, vectors
-    raise InvalidInputError(message("n_components", TOLD_APART, count, "Take fewer components."))
+    raise InvalidInputError(message("n_components", EIGENVALUES_DISTINCT, count, "Take fewer components."))
 
 
 def generalized_eigenpairs(A, B, count: int, *, largest: bool = False) -> tuple[np.ndarray, np.ndarray]:

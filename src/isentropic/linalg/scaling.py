@@ -292,7 +292,7 @@ def unexplained(given: float, mapped: float, mixed: float) -> float:
 _COARSE, _FINE = 1e-2, 1e-5  # of an eigenvalue: the error of a vector, whose root has twice the digits
 _FAR = 1e-2  # relative growth of the constant above which a coarse vector will do
 _NONE = 1e-7  # of the largest squared distance times n: eigenvalues are told from zero by that
-_SETTLED = 1e-10  # relative growth of the constant at which it has its digits
+_CONVERGED = 1e-10  # relative growth of the constant at which it has its digits
 _ROUNDING = 1e-9  # of the largest distance: a constant so small is none
 _LARGE = 1.0  # of the mean distance: what is added then outweighs what was there
 
@@ -327,7 +327,7 @@ def _least(distances: np.ndarray, n: int) -> float:
         last = _lowest(add_constant(distances, constant), n, last, _COARSE if far else _FINE)
         once, twice = (last @ _gram(entries, last) for entries in (np.sqrt(distances), distances))
         root = float(np.sqrt(max(4 * once**2 - 2 * twice, 0.0)) - 2 * once)
-        if root <= constant * (1 + _SETTLED) and not far:
+        if root <= constant * (1 + _CONVERGED) and not far:
             return max(root, constant)
         constant, far = max(root, constant), root > constant * (1 + _FAR)
 

@@ -24,11 +24,11 @@ from ..._core.workers import (
     FEWEST_ROWS,
     Answer,
     Call,
-    Conversation,
-    Crew,
+    PendingCalls,
     Worker,
     WorkerEndedError,
     WorkerError,
+    WorkerPool,
 )
 from ..evaluation.candidates import Candidate
 from ..evaluation.method_evaluation import Evaluation
@@ -64,7 +64,7 @@ OnDone = Callable[[Candidate, Run, float], None]  # with the seconds that it too
 
 
 class MethodRunner:
-    """Evaluates candidates, with the workers of a crew where that takes less time."""
+    """Evaluates candidates, with a pool of workers where that takes less time."""
 
     def __init__(
         self,
@@ -72,10 +72,10 @@ class MethodRunner:
         setting: Setting,
         cache: RunCache,
         progress: Progress,
-        crew: Crew | None,
+        worker_pool: WorkerPool | None,
     ) -> None:
         self._make, self._setting, self._cache = make_evaluation, setting, cache
-        self._progress, self._crew = progress, crew
+        self._progress, self._pool = progress, worker_pool
         self._holders: dict[str, Worker] = {}  # which worker has the fitted map of a method
         self._late: list[Warned] = []
 
@@ -100,15 +100,15 @@ class MethodRunner:
 
     def _n_processes(self, n_methods: int, seconds: float | None) -> int:
         """How many processes evaluate methods; 1 where more would take longer, or do not fit the memory."""
-        crew, X, config = self._crew, self._setting.data.X, get_config()
-        if crew is None or len(X) < FEWEST_ROWS or logger.isEnabledFor(logging.DEBUG):
+        worker_pool, X, config = self._pool, self._setting.data.X, get_config()
+        if worker_pool is None or len(X) < FEWEST_ROWS or logger.isEnabledFor(logging.DEBUG):
             return 1  # a worker writes no log
         if seconds is not None and seconds < _SHORTEST:
             return 1
         if n_methods < 2:
             return 1
         # of two methods or more for each process, short ones make up for a long one
-        n = min(crew.limit(max(2, n_methods // 2)), n_methods)
+        n = min(worker_pool.limit(max(2, n_methods // 2)), n_methods)
         if config.memory_limit is None:
             return n
         held = used_memory() if config.memory_in_all else 0
@@ -134,10 +134,10 @@ class MethodRunner:
                 return tested
         return one.with_map_jumps(run, cache)
 
-    def rest(self) -> None:
+    def end_processes(self) -> None:
         """Give back the memory of the workers where there is a limit of it."""
-        if self._crew is not None and get_config().memory_limit is not None:
-            self._crew.rest()
+        if self._pool is not None and get_config().memory_limit is not None:
+            self._pool.end_processes()
 
 
 class _Round:
@@ -153,8 +153,8 @@ class _Round:
         *,
         in_order: bool,
     ) -> None:
-        assert runner._crew is not None
-        self._runner, self._crew, self._n = runner, runner._crew, n_processes
+        assert runner._pool is not None
+        self._runner, self._pool, self._n = runner, runner._pool, n_processes
         self._shared, self._turn, self._done, self._in_order = shared, turn, done, in_order
         self._waiting: list[Candidate] = []
         self._lock = Lock()
@@ -165,13 +165,13 @@ class _Round:
 
     def run(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Evaluate them; returned are those that need this process for themselves."""
-        runner, crew = self._runner, self._crew
+        runner, worker_pool = self._runner, self._pool
         alone = [one for one in candidates if one.needs_y and not self._in_order]
         self._waiting = [one for one in candidates if one not in alone]
         share = memory_share(self._n)
-        for worker in crew.workers[: self._n - 1]:
-            worker.prepare(BEGIN, replace(runner._setting, n_threads=crew.n_threads, memory=share))
-        self._talk: Conversation[Turn] = crew.ask(self._for_worker, self._hear, self._n - 1)
+        for worker in worker_pool.workers[: self._n - 1]:
+            worker.prepare(BEGIN, replace(runner._setting, n_threads=worker_pool.n_threads, memory=share))
+        self._talk: PendingCalls[Turn] = worker_pool.ask(self._for_worker, self._hear, self._n - 1)
         runner._progress.side_by_side, runner._progress.between = self._n, self._look
         with config_context(**share):
             while (turn := self._take(in_worker=False)) is not None:
@@ -181,7 +181,7 @@ class _Round:
         runner._progress.side_by_side, runner._progress.between = 1, None
         self._retry()
         if self._again:
-            crew.rest()
+            worker_pool.end_processes()
             runner._holders.clear()
         return [*self._again, *alone]
 
@@ -217,7 +217,7 @@ class _Round:
 
     def _evaluate(self, turn: Turn) -> None:
         """In this process, each fit on as many threads as in a worker; beside the last one cores are free."""
-        runner, began, n_threads = self._runner, time.perf_counter(), self._crew.n_threads
+        runner, began, n_threads = self._runner, time.perf_counter(), self._pool.n_threads
         one = runner._make(turn.candidate, turn.preset)
         if not turn.candidate.foreign:
             one = replace(one, fit_threads=n_threads, n_jobs=n_threads if self._waiting else one.n_jobs)
@@ -240,7 +240,7 @@ class _Round:
         try:
             with warnings.catch_warnings(), config_context(deadline=None):
                 warnings.simplefilter("ignore")  # the method listens to warnings
-                self._talk.look(self._take_answer)
+                self._talk.poll(self._take_answer)
         except Exception as error:
             self._error = error
         finally:
@@ -279,7 +279,7 @@ class _Round:
         lost, self._lost = self._lost, []
         for turn, _ in lost:
             calls = iter([self._call(turn)])
-            talk = self._crew.ask(lambda _, calls=calls: next(calls, None), self._hear, 1)  # type: ignore[misc]
+            talk = self._pool.ask(lambda _, calls=calls: next(calls, None), self._hear, 1)  # type: ignore[misc]
             talk.finish(self._take_answer)
             self._raise_late()
         for turn, reason in self._lost:

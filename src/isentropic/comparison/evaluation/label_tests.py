@@ -20,7 +20,7 @@ from ..._core.errors import require, require_count, require_one_of
 from ..._core.files import is_number, require_fields, several
 from ..._core.runtime import config_context, get_config, one_blas_thread, worker_threads
 from ..._core.values import Floats, Integers
-from ..._core.workers import Crew, crew
+from ..._core.workers import WorkerPool, worker_pool
 from ...distances import is_gower
 from ...quality.class_measures import cohen_kappa
 from ...tables.class_labels import compared_classes
@@ -145,7 +145,7 @@ def _with_seed(estimator: Any, n_rows: int, seed: int) -> Any:
 
 
 def trial_scores(
-    trial: LabelTrial, wanted: Sequence[int], workers: Crew | None
+    trial: LabelTrial, wanted: Sequence[int], workers: WorkerPool | None
 ) -> Iterator[tuple[int, Scores]]:
     """Scores of these permutations in order, in several processes where that is faster.
 
@@ -263,7 +263,7 @@ def permutation_null(
     found = cache.get(name, key, _scores_of) or {}
     wanted = [i for i in range(n_permutations + 1) if i not in found]
     report(n_permutations + 1 - len(wanted), n_permutations + 1)
-    with crew(n_jobs) as workers:
+    with worker_pool(n_jobs) as workers:
         for i, scores in trial_scores(trial, wanted, workers):
             found[i] = scores
             cache.put(name, key, json.dumps({"scores": [[i, *both] for i, both in sorted(found.items())]}))

@@ -254,8 +254,6 @@ class Run:
             data = json.loads(text)
             if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
                 raise ValueError(f"its format is not {_FORMAT}")
-            if "row_trust" in data:  # the name until 0.1
-                data["row_diagnostics"] = data.pop("row_trust")
             data.pop(CHECKSUM_FIELD, None)  # of the folder that keeps it
             require_fields(data, _FIELDS)
             run = cls._from_fields(data)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._core.runtime import config_context, set_config
-from ..._core.workers import tell
+from ..._core.workers import send_message
 from ..budget.progress import Progress
 from ..presets import Preset
 from .candidates import Candidate
@@ -81,19 +81,19 @@ def _evaluation(candidate: Candidate, preset: Preset) -> Evaluation:
     assert setting is not None  # a worker begins with it
     maps = _maps if setting.holds_maps else None
     given = (setting.data, preset, setting.criterion, setting.seed, setting.n_threads)
-    return Evaluation(candidate, *given, _ToldProgress(None, 0), maps)
+    return Evaluation(candidate, *given, RemoteProgress(None, 0), maps)
 
 
-class _ToldProgress(Progress):
+class RemoteProgress(Progress):
     """Progress that the main process counts."""
 
     __slots__ = ()
 
     def start(self, what: str) -> None:
-        tell(("start", what))
+        send_message(("start", what))
 
     def update(self, what: str, done: int = 0) -> None:
-        tell(("update", what, done))
+        send_message(("update", what, done))
 
     def finish(self, label: str) -> None:
-        tell(("finish", label))
+        send_message(("finish", label))

@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist, squareform
 from ..._core.arguments import as_numbers
 from ..._core.runtime import one_blas_thread
 from ..._core.values import Floats, Integers
-from ..._core.workers import spread
+from ..._core.workers import map_in_workers
 from ...distances import Metric, euclidean_rows, in_units
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
@@ -191,7 +191,7 @@ def reproducibilities(
 def map_trees(tables: Sequence[Floats], embed: Embed) -> Iterator[ClusterTree]:
     """Cluster trees of new maps, in order."""
     with one_blas_thread():
-        yield from spread(
+        yield from map_in_workers(
             f"{__name__}:{map_tree.__name__}", lambda n: [(X, on_threads(embed, n)) for X in tables]
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._core.runtime import one_blas_thread
 from ..._core.values import Floats, Integers, Table
-from ..._core.workers import spread
+from ..._core.workers import map_in_workers
 from ..explain.source_columns import Column, columns_of
 from .cluster_tree import FEWEST, LEAST, Embed, Flags, jaccard, map_tree, on_threads
 
@@ -51,7 +51,7 @@ def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> lis
         return [(X, columns, np.ascontiguousarray(flags), compared, given) for flags in members.T]
 
     with one_blas_thread():
-        return list(spread(f"{__name__}:{defining_columns_of.__name__}", calls))
+        return list(map_in_workers(f"{__name__}:{defining_columns_of.__name__}", calls))
 
 
 def defining_columns_of(

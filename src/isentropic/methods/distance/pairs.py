@@ -32,7 +32,7 @@ from ...embedding.initialization import (
     user_initialization,
 )
 from ...embedding.maps.row_optimizer import NearestRows
-from ...embedding.row_distances import ALL_UP_TO, PARTNERS, Distances, sampled_shifts
+from ...embedding.row_distances import ALL_UP_TO, PAIRS_PER_ROW, Distances, sampled_shifts
 from ...embedding.training_data import Part, TrainingData
 from ...objectives import AllPairs, SampledPairs
 from ...optim import Minimum, lbfgs, momentum_descent
@@ -177,7 +177,7 @@ def paired_rows(
 def _sampled_per_row(asked: str | int, n: int, metric: Any) -> int | None:
     """Sampled partners of a row; None for all."""
     if isinstance(asked, str):
-        return None if asked == "all" or n <= ALL_UP_TO or isinstance(metric, GraphMetric) else PARTNERS
+        return None if asked == "all" or n <= ALL_UP_TO or isinstance(metric, GraphMetric) else PAIRS_PER_ROW
     return None if asked >= n - 1 else 2 * ((int(asked) + 1) // 2)  # as many ahead as behind
 
 
