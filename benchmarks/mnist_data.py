@@ -20,13 +20,25 @@ def warm_up_of(n):
 def digits(n):
     """``n`` of the digits, drawn, in 50 principal components of all; and what they are."""
     from isentropic import PCA
+
+    X, y = _all_of_them()
+    drawn = np.random.RandomState(0).permutation(len(y))[:n]
+    return np.ascontiguousarray(PCA(50).fit_transform(X)[drawn]), y[drawn]
+
+
+def pixels(n):
+    """The same digits, as 784 pixels each."""
+    X, y = _all_of_them()
+    drawn = np.random.RandomState(0).permutation(len(y))[:n]
+    return X[drawn], y[drawn]
+
+
+def _all_of_them():
     from isentropic.datasets import load
 
     folder = Path(os.environ["ISENTROPIC_DATA"]) / "MNIST"
-    parts = [load(str(folder / f"{part}-images-idx3-ubyte.gz")).X for part in ("train", "t10k")]
-    y = np.concatenate([_labels(folder / f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
-    drawn = np.random.RandomState(0).permutation(len(y))[:n]
-    return np.ascontiguousarray(PCA(50).fit_transform(np.concatenate(parts))[drawn]), y[drawn]
+    X = np.concatenate([load(str(folder / f"{part}-images-idx3-ubyte.gz")).X for part in ("train", "t10k")])
+    return X, np.concatenate([_labels(folder / f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
 
 
 def _labels(path):
