@@ -118,8 +118,10 @@ def _is_last(length, size, damping, factor):
             trace += factor[c, e] * factor[c, e]
     for c in range(len(factor)):
         least *= factor[c, c] * factor[c, c] / (trace if c > 0 else 1.0)
-    share = damping / (least - damping) if least > damping else np.inf
-    return length * max(length, share * share) <= 1e-22 * (1.0 + size)
+    if not (least > damping and length <= 1e-11 * np.sqrt(1.0 + size)):
+        return False
+    share = damping / (least - damping)
+    return length * share * share <= 1e-22 * (1.0 + size)
 
 
 @kernel
