@@ -137,7 +137,7 @@ def test_changes_are_those_of_sets_of_edges(name):
     changes = Changes.between(old, new)
     before, after = edges_of(old), edges_of(new)
     kept = {edge: w for edge, w in before.items() if after.get(edge) == w}
-    assert edges_of(changes.kept) == kept
+    assert edges_of(changes.unchanged) == kept
     left = {edge: w for edge, w in before.items() if edge not in kept and edge[0] < edge[1]}
     assert dict(zip(map(tuple, changes.ends.tolist()), changes.lengths.tolist(), strict=True)) == left
     hubs = set(changes.hubs.tolist())
