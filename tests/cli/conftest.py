@@ -5,6 +5,7 @@ import stubs
 from typer.testing import CliRunner
 
 from isentropic.cli import app
+from isentropic.cli.shared.process import set_debug
 
 
 @pytest.fixture
@@ -14,7 +15,8 @@ def run():
     def invoke(*arguments, **options):
         return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
 
-    return invoke
+    yield invoke
+    set_debug(False)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import sys
 from xml.etree import ElementTree
@@ -277,7 +278,9 @@ def test_debug_shows_the_traceback(run, stub_methods, tmp_path):
         assert result.exit_code == 1
         assert "Traceback (most recent call last)" in result.stderr
         assert "in crash" in result.stderr
+    assert logging.getLogger("isentropic").level == logging.DEBUG
     assert "Traceback" not in run(*command).stderr
+    assert logging.getLogger("isentropic").level == logging.NOTSET
 
 
 TABLES = {

@@ -60,12 +60,12 @@ _debug = False
 def set_debug(on: bool) -> None:
     """Show tracebacks and the log from now on, or no longer."""
     global _debug
-    _debug = on
-    if on:
+    if on or _debug:
         import logging
 
         logging.basicConfig(format="%(name)s: %(message)s")
-        logging.getLogger("isentropic").setLevel(logging.DEBUG)
+        logging.getLogger("isentropic").setLevel(logging.DEBUG if on else logging.NOTSET)
+    _debug = on
 
 
 def debugging() -> bool:
