@@ -365,10 +365,10 @@ class PendingCalls(Generic[T]):
     def _answer(self, worker: Worker, call: Call[T]) -> Answer[T]:
         began = time.perf_counter()
         try:
-            told = worker.call(call.function, *call.args, on_message=self._put_message)
+            result = worker.call(call.function, *call.args, on_message=self._put_message)
         except WorkerError as error:
             return Answer(call.about, worker, None, time.perf_counter() - began, error)
-        return Answer(call.about, worker, told, time.perf_counter() - began)
+        return Answer(call.about, worker, result, time.perf_counter() - began)
 
     def _put_message(self, message: Any) -> None:
         self._events.put(("message", message))
