@@ -56,8 +56,9 @@ class TSNE(Embedder):
     with the fitted rows fixed.
 
     The ``3 perplexity`` nearest neighbours stand for all. All pairs of the map repel each other: exactly up
-    to 4,000 rows and beyond two dimensions, ``O(n^2)`` a step; else by a field on a grid (particle-mesh,
-    Fourier transforms), ``O(n)`` a step and within 1.5% of the exact push.
+    to 4,000 rows, ``O(n^2)`` a step; else by a field on a grid (particle-mesh, Fourier transforms), ``O(n)``
+    a step, and beyond two dimensions by a tree of boxes (Barnes and Hut), ``O(n log n)``; both within 1.5% of
+    the exact push.
 
     Parameters
     ----------
@@ -92,8 +93,8 @@ class TSNE(Embedder):
     ----------
     embedding_ : array of shape (n, n_components)
     kl_divergence_ : float
-        ``sum p log(p / q)`` of the map; with ``repulsion_ == "fields"`` within 1e-3.
-    repulsion_ : {"exact", "fields"}
+        ``sum p log(p / q)`` of the map; within 1e-3 by fields, within 5e-3 by boxes.
+    repulsion_ : {"exact", "fields", "barnes-hut"}
         How the repulsion of all pairs was computed.
     n_iter_ : int
     n_features_in_ : int
@@ -102,7 +103,8 @@ class TSNE(Embedder):
 
     References
     ----------
-    van der Maaten and Hinton (2008); Linderman, Rachh, Hoskins, Steinerberger and Kluger (2019).
+    van der Maaten and Hinton (2008); van der Maaten (2014); Linderman, Rachh, Hoskins, Steinerberger and
+    Kluger (2019).
 
     Examples
     --------
@@ -116,7 +118,7 @@ class TSNE(Embedder):
     """
 
     kl_divergence_: Annotated[float, Number()]
-    repulsion_: Annotated[str, Text("exact", "fields")]
+    repulsion_: Annotated[str, Text("exact", "fields", "barnes-hut")]
     n_iter_: Annotated[int, Whole(0)]
     _map: Annotated[StudentMap, Sub(StudentMap)]
     _refines = True
