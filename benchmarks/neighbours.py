@@ -4,8 +4,8 @@
 
 Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
 principal components. A section is a function that returns its cases; `SECTIONS` lists them. The transform of
-10,000 rows, the map of 70,000 in three dimensions and that of a million rows run only where they are named. "CPU s" are processor seconds, of all
-threads; a "cold" contender compiles in the run that is measured.
+10,000 rows, the map of 70,000 in three dimensions and that of a million rows run only where they are named.
+"CPU s" are processor seconds, of all threads; a "cold" contender compiles in the run that is measured.
 """
 
 from __future__ import annotations

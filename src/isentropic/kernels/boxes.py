@@ -247,7 +247,7 @@ def closer_outside(products, norms, slack, unit, data, own, others, labels, near
 # added up at once. A leaf has one owner, and its sums the order of the tree.
 
 
-_SIDE, _NEAR = 0.5, 0.5
+_SIDE, _NEAR = 0.4, 0.5
 _LISTED = 512  # boxes and rows that a leaf meets at once
 _ONE = np.float32(1)
 
