@@ -204,6 +204,7 @@ EXACT_UP_TO = 4_000  # rows: the sums over their pairs take no longer than a fie
 _PLANE = 2
 _DOUBLE_UP_TO = 1_000  # rows: places in double precision, as it costs nothing
 _LEAST = 1e-30  # of a sum of weights
+_PART = 2**22  # affinities
 _STUDENT_WORTH_THREADS = 1_000  # rows: below that, waking threads costs more than the sums
 
 
@@ -228,7 +229,9 @@ class StudentNeighbors:
         self.dof, self.n_jobs = dof, n_jobs if P.shape[0] > _STUDENT_WORTH_THREADS else 1
         self._power = (dof + 1.0) / 2.0
         self._starts, self._indices = P.indptr.astype(np.int64), P.indices
-        self._entropy = float(xlogy(P.data, P.data).sum())  # pairwise: fsum would box 1e8 numbers
+        # pairwise within a part: fsum would box 1e8 numbers, and their logarithms would be a second P
+        parts = (P.data[start : start + _PART] for start in range(0, len(P.data), _PART))
+        self._entropy = sum(float(xlogy(part, part).sum()) for part in parts)
         self._sum = float(P.data.sum())
         n = P.shape[0]
         approximate = "fields" if n_components <= _PLANE else "barnes-hut"

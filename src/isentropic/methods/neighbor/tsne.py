@@ -167,12 +167,15 @@ class TSNE(Embedder):
         knn = neighbor_lists(
             distances, neighbors_for_perplexity(perplexity, data.n), self.metric, seed, self.neighbors
         )
-        P = student_affinities(knn, perplexity, n_jobs)
-        loss = StudentNeighbors(P, n_components=d, dof=float(self.dof), n_jobs=n_jobs)
+        k, dof = knn.indices.shape[1], float(self.dof)
+        loss = StudentNeighbors(
+            student_affinities(knn, perplexity, n_jobs), n_components=d, dof=dof, n_jobs=n_jobs
+        )
+        del knn  # what it weighs matters at a million rows
         late = 1.0 if self.exaggeration is None else float(self.exaggeration)
         steps = schedule(int(self.max_iter), float(self.early_exaggeration), late, previous)
         Z = merged_embedding(data, descend(loss, distances, steps, self.init, d, random, previous))
-        affinities = PerplexityAffinities(np.array([perplexity]), knn.indices.shape[1])
+        affinities = PerplexityAffinities(np.array([perplexity]), k)
         new_rows = StudentMap(query, affinities, StudentLayout(Z, loss.dof, loss.repulsion))
         return self._set_fit(Z, new_rows, kl_divergence_=loss.divergence(Z), repulsion_=loss.repulsion,
                              n_iter_=sum(count for count, _ in steps))  # fmt: skip

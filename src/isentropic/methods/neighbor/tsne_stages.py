@@ -80,7 +80,8 @@ def initial_embedding(
     if init == "random":
         return random.standard_normal((n, d))
     if distances.euclidean:
-        Z = pca_initialization(distances.X, float(np.abs(distances.X).max()) or 1.0, d)
+        unit = float(max(distances.X.max(), -distances.X.min()))  # of magnitudes, without a table of them
+        Z = pca_initialization(distances.X, unit or 1.0, d)
     else:
         Z = landmark_initialization(distances, d, random)
     spread = Z.std(axis=0)
@@ -273,8 +274,10 @@ def schedule(
 
 def student_affinities(knn: Neighbors, perplexity: float, n_jobs: int | None) -> Any:
     """The joint affinities P of t-SNE: conditional ones of a perplexity, symmetrized."""
-    P = conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)[0]
-    return joint_affinities(knn, P, n_jobs=n_jobs)
+    # not held by a name here: the sides are joined without the lists that they are made of
+    return joint_affinities(
+        knn, conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)[0], n_jobs=n_jobs
+    )
 
 
 def descend(
