@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -17,6 +19,7 @@ from scipy.sparse.linalg import ArpackError, eigsh, splu
 
 from .._core.errors import InvalidInputError, message
 from .._core.runtime import memory_budget, one_blas_thread, row_blocks
+from ..kernels._jit import share, threads
 from .eigen import (
     EIGENVALUES_DISTINCT,
     eigenpairs_by_rank,
@@ -206,10 +209,13 @@ _EXACT = 200  # rows whose eigenvectors are solved whole
 SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
 _DEGREE = 32  # products with the matrix before the vectors are made orthogonal again
 _ROUNDS = 12
+_ROWS_OF_PART = 8192  # of the matrix, that a thread multiplies at a time
 FIRST_BORDER = 0.9  # what the first filter lets through
 
 
-def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: float = 0.02) -> np.ndarray:
+def leading_eigenvectors(
+    A: csr_array, count: int, *, known: np.ndarray, tol: float = 0.02, n_jobs: int | None = None
+) -> np.ndarray:
     """Eigenvectors of the ``count`` largest eigenvalues after the known one, of a spectrum in [-1, 1].
 
     ``known`` is the eigenvector of eigenvalue 1. A Chebyshev polynomial of A is large beyond a border and at
@@ -232,7 +238,7 @@ def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: fl
     border = FIRST_BORDER
     with one_blas_thread():
         for _ in row_blocks(_ROUNDS, "spectral start", size=1):
-            V = orthogonal(polynomial(A, V, border, _DEGREE), known)
+            V = orthogonal(polynomial(A, V, border, _DEGREE, n_jobs), known)
             values, turned = eigh(V.T @ (A @ V))
             V, values = V @ turned[:, ::-1], values[::-1]
             wanted = V[:, :count]
@@ -243,13 +249,42 @@ def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: fl
     return fixed_signs(np.ascontiguousarray(V[:, :count]))
 
 
-def polynomial(A: csr_array, V: np.ndarray, border: float, degree: int) -> np.ndarray:
-    """``T_m((2 A + 1 - border) / (1 + border)) V``, T_m the Chebyshev polynomial, by its recurrence."""
+def polynomial(A: Any, V: np.ndarray, border: float, degree: int, n_jobs: int | None = 1) -> np.ndarray:
+    """``T_m((2 A + 1 - border) / (1 + border)) V``, T_m the Chebyshev polynomial, by its recurrence.
+
+    Threads share parts of the rows, each with its part of the recurrence, so that no sum is made otherwise.
+    """
     scale, shift = 2.0 / (1.0 + border), (1.0 - border) / (1.0 + border)
-    before, now = V, scale * (A @ V) + shift * V
-    for _ in range(degree - 1):
-        before, now = now, 2.0 * (scale * (A @ now) + shift * now) - before
+    parts = _parts_of_rows(A)
+    before, now = np.array(V, order="C"), np.empty(V.shape)
+
+    def first(i: int) -> None:
+        rows, block = parts[i]
+        now[rows] = scale * (block @ V) + shift * V[rows]
+
+    def step(i: int, before: np.ndarray, now: np.ndarray) -> None:
+        rows, block = parts[i]
+        before[rows] = 2.0 * (scale * (block @ now) + shift * now[rows]) - before[rows]
+
+    with threads(n_jobs):
+        share(first, len(parts))
+        for _ in range(degree - 1):
+            share(partial(step, before=before, now=now), len(parts))
+            before, now = now, before
     return now
+
+
+def _parts_of_rows(A: Any) -> list[tuple[slice, Any]]:
+    """Some rows of a sparse matrix after others, each part a view; any other operator as a whole."""
+    if not isinstance(A, csr_array):
+        return [(slice(None), A)]
+    parts = []
+    for start in range(0, A.shape[0], _ROWS_OF_PART):
+        ends = A.indptr[start : start + _ROWS_OF_PART + 1]
+        entries = slice(ends[0], ends[-1])
+        part = csr_array((A.data[entries], A.indices[entries], ends - ends[0]), (len(ends) - 1, A.shape[1]))
+        parts.append((slice(start, start + len(ends) - 1), part))
+    return parts
 
 
 def orthogonal(V: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -122,6 +122,7 @@ class TSNE(Embedder):
     n_iter_: Annotated[int, Whole(0)]
     _map: Annotated[StudentMap, Sub(StudentMap)]
     _refines = True
+    _keeps_single = True
 
     def __init__(
         self,
