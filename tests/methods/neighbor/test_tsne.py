@@ -11,10 +11,13 @@ from sklearn.manifold import TSNE as ScikitTSNE
 from sklearn.manifold import trustworthiness
 
 from assertions import assert_grammar, assert_same_bits
-from isentropic import SNE, TSNE, Geodesic, GlobalTSNE, MultiscaleSNE, MultiscaleTSNE, config_context
+from isentropic import SNE, TSNE, UMAP, Geodesic, GlobalTSNE, MultiscaleSNE, MultiscaleTSNE, config_context
 from isentropic._core.errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, PerplexityWarning
+from isentropic._core.models.saving import load, save
 from isentropic._core.values import Knn
 from isentropic.distances import distances_between
+from isentropic.embedding import initialization
+from isentropic.embedding.training_data import training_rows
 from isentropic.neighbors import nearest_neighbors
 from isentropic.objectives import student_losses
 
@@ -245,3 +248,57 @@ def test_places_in_many_dimensions_are_equal_to_the_bit():
     expected = fitted.transform(new)
     for start in range(12):  # many calls, as one may find its arrays in lucky places
         np.testing.assert_array_equal(fitted.transform(new[start:]), expected[start:])
+
+
+# ---- rows of single precision --------------------------------------------------------------------
+
+
+def single(n, m=20):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(n, 4)) @ rng.normal(size=(4, m)) + 0.1 * rng.normal(size=(n, m))).astype(np.float32)
+    X[-5:] = X[:5]  # duplicates
+    return X
+
+
+@pytest.mark.parametrize("n", [300, 10_050])  # the exact search, and the approximate one
+@pytest.mark.parametrize("method", [TSNE, UMAP])
+def test_rows_of_single_precision_are_kept_and_give_the_map_of_the_same_numbers(method, n, tmp_path):
+    X, steps = single(n), {"max_iter": 3} if method is TSNE else {"n_epochs": 2}
+    init = "pca" if n > 300 or method is TSNE else "spectral"
+    model = method(init=init, **steps).fit(X)
+    kept, wide = training_rows(model), method(init=init, **steps).fit(X.astype(float))
+    assert kept.dtype == np.float32
+    assert not np.may_share_memory(kept, X)
+    assert_same_bits(model.embedding_, wide.embedding_)
+    assert_same_bits(model.transform(X[:20].astype(float)), model.embedding_[:20])
+    new = X[:20] + np.float32(0.25)
+    assert_same_bits(model.transform(new), wide.transform(new.astype(float)))
+    save(model, tmp_path / "model.isentropic")
+    again = load(tmp_path / "model.isentropic")
+    assert training_rows(again).dtype == np.float32
+    assert_same_bits(again.transform(new), model.transform(new))
+
+
+def test_other_rows_become_double():
+    X = single(200)
+    y = np.arange(200) % 3
+    assert training_rows(TSNE(max_iter=2, metric="cityblock").fit(X)).dtype == float
+    assert training_rows(UMAP(n_epochs=2).fit(X, y)).dtype == float
+    assert training_rows(SNE(max_iter=2).fit(X)).dtype == float
+    assert training_rows(TSNE(max_iter=2).fit(X.astype(np.float16))).dtype == float
+
+
+def test_a_model_of_another_method_has_no_rows_of_single_precision(tmp_path):
+    model = SNE(max_iter=2).fit(single(60))
+    data = model._map.query.data
+    object.__setattr__(data, "X", data.X.astype(np.float32))
+    with pytest.raises(InvalidInputError, match="double precision"):
+        save(model, tmp_path / "model.isentropic")
+
+
+def test_principal_components_in_parts_are_those_of_the_whole(monkeypatch):
+    X = single(500).astype(float)
+    X[:, 3] = 7e9
+    whole = initialization.pca_initialization(X, 5.0, 3)
+    monkeypatch.setattr(initialization, "_PART", 64)
+    np.testing.assert_allclose(initialization.pca_initialization(X, 5.0, 3), whole, atol=1e-10)
