@@ -15,10 +15,10 @@ from isentropic import SNE, TSNE, UMAP, Geodesic, GlobalTSNE, MultiscaleSNE, Mul
 from isentropic._core.errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, PerplexityWarning
 from isentropic._core.models.saving import load, save
 from isentropic._core.values import Knn
-from isentropic.distances import distances_between
+from isentropic.distances import distances_between, metrics
 from isentropic.embedding import initialization
 from isentropic.embedding.training_data import training_rows
-from isentropic.neighbors import nearest_neighbors
+from isentropic.neighbors import index, nearest_neighbors, search
 from isentropic.objectives import student_losses
 
 IRIS = load_iris().data
@@ -277,6 +277,32 @@ def test_rows_of_single_precision_are_kept_and_give_the_map_of_the_same_numbers(
     again = load(tmp_path / "model.isentropic")
     assert training_rows(again).dtype == np.float32
     assert_same_bits(again.transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize(("m", "perplexity"), [(5, 30), (5, 60), (40, 60)])  # by boxes; long lists
+def test_every_search_takes_rows_of_single_precision(m, perplexity):
+    X, new = single(400, m), single(60, m) + np.float32(0.5)
+    one, two = (TSNE(perplexity, max_iter=3).fit(table) for table in (X, X.astype(float)))
+    assert_same_bits(one.embedding_, two.embedding_)
+    assert_same_bits(one.transform(new), two.transform(new))
+
+
+@pytest.mark.parametrize("method", [TSNE, UMAP])
+def test_rows_of_single_precision_are_made_double_in_parts(method, monkeypatch):
+    sizes = []
+
+    def noted(X):
+        sizes.append(len(X))
+        return np.ascontiguousarray(X, np.float64)
+
+    for module in (index, initialization, metrics, search):
+        monkeypatch.setattr(module, "as_doubles", noted)
+    monkeypatch.setattr(search, "_MEASURED", 3000)
+    monkeypatch.setattr(initialization, "_PART", 3000)
+    X = np.random.default_rng(0).normal(size=(10_050, 20)).astype(np.float32)
+    method(init="pca", **({"max_iter": 2} if method is TSNE else {"n_epochs": 2})).fit(X)
+    assert max(sizes) <= 4096
+    assert sum(sizes) > len(X)
 
 
 def test_other_rows_become_double():
