@@ -128,3 +128,14 @@ def test_the_polynomial_is_that_of_its_recurrence_on_any_number_of_threads(n):
     for n_jobs in (1, 2):
         assert_same_bits(polynomial(A, V, border, 5, n_jobs), now)
     assert_same_bits(polynomial(aslinearoperator(A), V, border, 1), scaled(V))
+
+
+def test_the_order_of_many_rows_changes_the_vectors_by_rounding(monkeypatch):
+    A, degrees = walk(ROLL)
+    known, orders, split = np.sqrt(degrees), [], diffusion.split_rows
+    expected = leading_eigenvectors(A, 2, known=known, tol=1e-9)
+    monkeypatch.setattr(diffusion, "_IN_CACHE", 100)
+    monkeypatch.setattr(diffusion, "split_rows", lambda *args: orders.append(split(*args)) or orders[-1])
+    assert_allclose(leading_eigenvectors(A, 2, known=known, tol=1e-9), expected, atol=1e-10)
+    assert len(orders) == 1
+    assert (orders[0][0] != np.arange(400)).any()

@@ -20,6 +20,7 @@ from scipy.sparse.linalg import ArpackError, eigsh, splu
 from .._core.errors import InvalidInputError, message
 from .._core.runtime import memory_budget, one_blas_thread, row_blocks
 from ..kernels._jit import share, threads
+from ..kernels.boxes import split_rows
 from .eigen import (
     EIGENVALUES_DISTINCT,
     eigenpairs_by_rank,
@@ -209,6 +210,7 @@ _EXACT = 200  # rows whose eigenvectors are solved whole
 SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
 _DEGREE = 32  # products with the matrix before the vectors are made orthogonal again
 _ROUNDS = 12
+_IN_CACHE, _LEAF = 50_000, 64  # rows whose vectors are at hand in any order; rows of a leaf of that tree
 _ROWS_OF_PART = 8192  # of the matrix, that a thread multiplies at a time
 FIRST_BORDER = 0.9  # what the first filter lets through
 
@@ -221,7 +223,8 @@ def leading_eigenvectors(
     ``known`` is the eigenvector of eigenvalue 1. A Chebyshev polynomial of A is large beyond a border and at
     most 1 below; the border rises to the last of the vectors that are kept. Ends when every wanted vector has
     a residual of at most ``tol`` of the gap between its eigenvalue and 1, or after 12 rounds of 32
-    products each: ``O(nnz)`` a product and vector.
+    products each: ``O(nnz)`` a product and vector. Many rows are put in the order of a tree over the vectors
+    of the first round, so that those that are multiplied together are near in memory.
 
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
@@ -235,9 +238,9 @@ def leading_eigenvectors(
         rest = lambda v: A @ v - known * (2.0 * (known @ v))  # noqa: E731 (the known one goes to -1)
         return top_eigenpairs(rest, n, count)[1]
     V = np.random.default_rng(0).standard_normal((n, count + SPARE))
-    border = FIRST_BORDER
+    border, order = FIRST_BORDER, None
     with one_blas_thread():
-        for _ in row_blocks(_ROUNDS, "spectral start", size=1):
+        for turn in row_blocks(_ROUNDS, "spectral start", size=1):
             V = orthogonal(polynomial(A, V, border, _DEGREE, n_jobs), known)
             values, turned = eigh(V.T @ (A @ V))
             V, values = V @ turned[:, ::-1], values[::-1]
@@ -246,7 +249,20 @@ def leading_eigenvectors(
             if (residuals <= tol * (1.0 - values[:count])).all():
                 break
             border = min(max(border, float(values[-1])), 1.0 - 1e-9)
-    return fixed_signs(np.ascontiguousarray(V[:, :count]))
+            if turn.start == 0 and n > _IN_CACHE:
+                order = split_rows(V, _LEAF)[0]
+                A, V, known = _in_order(A, order), V[order], known[order]
+    found = np.empty((n, count))
+    found[slice(None) if order is None else order] = V[:, :count]
+    return fixed_signs(found)
+
+
+def _in_order(A: csr_array, order: np.ndarray) -> csr_array:
+    """A with rows and columns in another order; the entries of a row keep theirs."""
+    inverse = np.empty(len(order), A.indices.dtype)
+    inverse[order] = np.arange(len(order), dtype=A.indices.dtype)
+    moved = A[order]
+    return csr_array((moved.data, inverse[moved.indices], moved.indptr), shape=A.shape)
 
 
 def polynomial(A: Any, V: np.ndarray, border: float, degree: int, n_jobs: int | None = 1) -> np.ndarray:
