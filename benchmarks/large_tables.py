@@ -135,7 +135,7 @@ _MILLION = bent_groups(1_000_000)
 MAPS = {
     case.name: case
     for case in (
-        Case("UMAP, 300,000 x 50", bent_groups(300_000), _BESIDE, **_OPTIONS),
+        Case("UMAP, 100,000 x 50", bent_groups(100_000), _BESIDE, **_OPTIONS),
         Case("UMAP, 1,000,000 x 50", _MILLION, {"isentropic": _mapped(_our_umap)}, **_OPTIONS),
         Case("t-SNE, 1,000,000 x 50", _MILLION, {"isentropic": _mapped(_our_tsne)}, **_OPTIONS),
     )

@@ -199,6 +199,7 @@ def _eigenmap(W: csr_array, d: int, n_jobs: int | None) -> np.ndarray:
     n = W.shape[0]
     count = min(d, n - 1)
     adjacency, degrees = normalized_adjacency(W)
+    del W  # and the memory of that of a component, which nobody else has
     Z = np.zeros((n, d))
     Z[:, :count] = leading_eigenvectors(adjacency, count, known=np.sqrt(degrees), n_jobs=n_jobs)
     return Z
