@@ -4,8 +4,8 @@
 
 Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
 principal components. A section is a function that returns its cases; `SECTIONS` lists them. The transform of
-10,000 rows and the map of a million rows run only where they are named. "CPU s" are processor seconds, of all
-threads; a "cold" contender compiles in the run that is measured.
+10,000 rows, the map of 70,000 in three dimensions and that of a million rows run only where they are named.
+"CPU s" are processor seconds, of all threads; a "cold" contender compiles in the run that is measured.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def neighbour_lists():
 # ---- t-SNE -------------------------------------------------------------------------------------
 
 
-def with_lists(n):
+def with_lists(n, d=2):
     """The digits, exact lists of 90 neighbours, and a start: what both contenders of a layout are given."""
 
     def data():
@@ -109,7 +109,7 @@ def with_lists(n):
 
         X, _ = digits(n)
         indices, distances = nearest_among(X, X, 90, selves=np.arange(n))
-        return {"X": X, "indices": indices, "distances": distances, "start": X[:, :2] / X[:, 0].std() * 1e-4}
+        return {"X": X, "indices": indices, "distances": distances, "start": X[:, :d] / X[:, 0].std() * 1e-4}
 
     return data
 
@@ -122,7 +122,7 @@ def divergence(data, Z):
 
     lists = Neighbors(data["indices"], data["distances"], "euclidean", exact=True)
     P = joint_affinities(lists, conditional_affinities(lists.distances, 30.0)[0])
-    cost = StudentNeighbors(P, n_components=2)
+    cost = StudentNeighbors(P, n_components=Z.shape[1])
     cost.repulsion = "exact"
     return cost.divergence(Z)
 
@@ -152,7 +152,9 @@ def open_tsne(n_jobs):
         from openTSNE.affinity import PerplexityBasedNN
 
         affinities = PerplexityBasedNN(data["X"], perplexity=30, n_jobs=n_jobs, random_state=0)
-        tsne = openTSNE.TSNE(early_exaggeration_iter=steps // 3, n_iter=steps - steps // 3, n_jobs=n_jobs)
+        d = data["start"].shape[1]
+        tsne = openTSNE.TSNE(n_components=d, early_exaggeration_iter=steps // 3, n_iter=steps - steps // 3,
+                             n_jobs=n_jobs, negative_gradient_method="fft" if d < 3 else "bh")  # fmt: skip
         return np.asarray(tsne.fit(affinities=affinities, initialization=data["start"].copy()))
 
     return warmed(layout)
@@ -163,7 +165,8 @@ def our_tsne(n_jobs, given):
         from isentropic import TSNE, Neighbors
 
         lists = Neighbors(data["indices"], data["distances"], "euclidean", exact=True) if given else None
-        tsne = TSNE(init=data["start"], neighbors=lists, max_iter=steps, n_jobs=n_jobs)
+        d = data["start"].shape[1]
+        tsne = TSNE(n_components=d, init=data["start"], neighbors=lists, max_iter=steps, n_jobs=n_jobs)
         return tsne.fit(data["X"]).embedding_
 
     return warmed(layout)
@@ -178,6 +181,15 @@ def t_sne_maps():
         }
         name = f"t-SNE, n = {n:,}, n_jobs = {n_jobs}"
         yield Case(name, with_lists(n), contenders, warm_up=warm_up_of(n), repeats=1, peers=PEERS)
+
+
+def maps_in_space():
+    """In three dimensions openTSNE has Barnes-Hut alone."""
+    for n, n_jobs in ((20_000, 1), (70_000, 2)):
+        contenders = {"openTSNE": open_tsne(n_jobs), "isentropic": our_tsne(n_jobs, given=False)}
+        name = f"t-SNE in three dimensions, n = {n:,}, n_jobs = {n_jobs}"
+        yield Case(name, with_lists(n, 3), contenders, warm_up=warm_up_of(n), repeats=1, peers=PEERS,
+                   only_by_name=n > 20_000)  # fmt: skip
 
 
 # ---- new rows in a t-SNE -----------------------------------------------------------------------
@@ -273,7 +285,7 @@ def large_maps():
                    only_by_name=n > 100_000)  # fmt: skip
 
 
-SECTIONS = (neighbour_lists, t_sne_maps, new_rows, large_maps)
+SECTIONS = (neighbour_lists, t_sne_maps, maps_in_space, new_rows, large_maps)
 CASES = {case.name: case for section in SECTIONS for case in section()}
 
 if __name__ == "__main__":

@@ -7,8 +7,16 @@ from hypothesis import strategies as st
 
 from assertions import assert_same_bits, assert_same_lists
 from isentropic.kernels._jit import threads
-from isentropic.kernels.boxes import box_gap, boxes_of, nearest_by_boxes, split_rows
+from isentropic.kernels.boxes import (
+    box_gap,
+    boxes_of,
+    means_of,
+    nearest_by_boxes,
+    pushes_by_boxes,
+    split_rows,
+)
 from naive import distances, naive_knn, naive_neighbors
+from naive_neighbours import naive_pushes
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -110,3 +118,46 @@ def test_threads_change_no_neighbor(rng):
         together, _ = found_by_boxes(X, X, 4, np.arange(60))
     for one, other in zip(alone, together, strict=True):
         assert_same_bits(one, other)
+
+
+# ---- sums over all pairs -------------------------------------------------------------------------
+
+
+@given(seed=seeds, n=st.integers(1, 30), m=st.integers(1, 3))
+def test_means_are_those_of_the_rows(seed, n, m):
+    X = np.random.default_rng(seed).normal(size=(n, m))
+    order, (starts, stops, rights), _, _ = tree_of(X)
+    expected = [X[order[start:stop]].mean(axis=0) for start, stop in zip(starts, stops, strict=True)]
+    np.testing.assert_allclose(means_of(X[order], starts, stops, rights), expected, atol=1e-12)
+
+
+def pushes_in_row_order(Z, leaf, power):
+    Z = Z.astype(np.float32)
+    order, nodes, boxes, depth = tree_of(Z, leaf)
+    leaves, out, found = np.flatnonzero(nodes[2] == 0), np.empty(Z.shape), np.empty(Z.shape)
+    means = means_of(Z[order], *nodes)
+    sums = pushes_by_boxes(Z[order], *nodes, *boxes, means, depth, leaves, power, out)
+    found[order] = out
+    return found, sums.sum()
+
+
+@pytest.mark.parametrize("power", [1.0, 0.7])
+@pytest.mark.parametrize("d", [1, 3])
+def test_pushes_by_boxes_are_near_those_of_all_rows(d, power):
+    rng = np.random.default_rng(0)
+    Z = np.repeat(rng.normal(size=(8, d)) * 6, 5, axis=0) + 0.2 * rng.normal(size=(40, d))
+    expected, total = naive_pushes(Z, power)
+    found, sums = pushes_in_row_order(Z, 2, power)
+    assert 1e-5 < np.linalg.norm(found - expected) / np.linalg.norm(expected) < 0.05  # boxes took part
+    assert sums == pytest.approx(total, rel=1e-2)
+    found, sums = pushes_in_row_order(Z, 40, power)  # one leaf, whose rows meet each other
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert sums == pytest.approx(total, rel=1e-5)
+
+
+def test_rows_at_one_place_are_counted_without_a_look_at_each():
+    Z = np.repeat([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]], [700, 3], axis=0)
+    expected, total = naive_pushes(Z, 1.0)
+    found, sums = pushes_in_row_order(Z, 4, 1.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert sums == pytest.approx(total, rel=1e-6)

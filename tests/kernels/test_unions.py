@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assertions import assert_same_bits, assert_same_edges
 from isentropic.kernels._jit import threads
-from isentropic.kernels.nearest import joined_rows, joined_sizes
+from isentropic.kernels.nearest import joined_rows, joined_sizes, turned_entries
 from naive import edges_of, naive_average, naive_union
 
 
@@ -19,8 +19,15 @@ def csr(n, edges):
     return indptr, np.array([j for _, j in pairs], np.int32), np.array([edges[p] for p in pairs], float)
 
 
+def turned(n, indptr, indices):
+    starts, sources, places = np.full(n + 1, -7), np.empty_like(indices), np.empty_like(indices)
+    turned_entries(indptr, indices, starts, sources, places)
+    return starts, sources, places
+
+
 def joined(n, edges, average):
-    both = (*csr(n, edges), *csr(n, {(j, i): w for (i, j), w in edges.items()}))
+    graph = csr(n, edges)
+    both = (*graph, *turned(n, *graph[:2]))
     indptr = np.concatenate([[0], np.cumsum(joined_sizes(*both))])
     indices, weights = np.full(indptr[-1], -7, np.int32), np.full(indptr[-1], np.nan)
     joined_rows(*both, average, indptr, indices, weights)
@@ -34,6 +41,16 @@ def directed_graphs(draw):
     weights = st.sampled_from([0.0, 0.5, 1.0, 3.0])  # an edge of weight 0 is an edge
     edges = draw(st.dictionaries(pair, weights, max_size=40)) if n > 1 else {}
     return n, edges
+
+
+@given(directed_graphs())
+def test_entries_by_column_are_those_of_the_transpose(graph):
+    n, edges = graph
+    indptr, indices, weights = csr(n, edges)
+    starts, sources, places = turned(n, indptr, indices)
+    expected = csr(n, {(j, i): w for (i, j), w in edges.items()})
+    for found, wanted in zip((starts, sources, weights[places]), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @given(directed_graphs())

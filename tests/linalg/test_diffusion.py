@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.sparse import block_diag, csr_array
+from scipy.sparse import block_diag, csr_array, random_array
+from scipy.sparse.linalg import aslinearoperator
 
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import Knn, config_context, datasets, neighbor_graph
@@ -11,6 +12,7 @@ from isentropic._core.errors import InvalidInputError
 from isentropic.affinities import fuzzy_graph, heat
 from isentropic.linalg import diffusion, leading_eigenpairs, leading_eigenvectors, normalized_adjacency
 from isentropic.linalg import diffusion as factors
+from isentropic.linalg.diffusion import polynomial
 from isentropic.neighbors import nearest_neighbors
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
@@ -111,3 +113,29 @@ def test_the_same_graph_has_the_same_bits(rng):
     A, known = graph(rng, 600)
     first = leading_eigenvectors(A, 2, known=known)
     assert_same_bits(leading_eigenvectors(csr_array(A.copy()), 2, known=known), first)
+
+
+@pytest.mark.parametrize("n", [300, 9000])  # rows of one part, and of two
+def test_the_polynomial_is_that_of_its_recurrence_on_any_number_of_threads(n):
+    rng = np.random.default_rng(0)
+    A = random_array((n, n), density=5 / n, rng=rng, format="csr")
+    A = csr_array((A + A.T) / 20)
+    V, border = rng.standard_normal((n, 3)), 0.3
+    scaled = lambda v: 2 / (1 + border) * (A @ v) + (1 - border) / (1 + border) * v  # noqa: E731
+    before, now = V, scaled(V)
+    for _ in range(4):
+        before, now = now, 2.0 * scaled(now) - before
+    for n_jobs in (1, 2):
+        assert_same_bits(polynomial(A, V, border, 5, n_jobs), now)
+    assert_same_bits(polynomial(aslinearoperator(A), V, border, 1), scaled(V))
+
+
+def test_the_order_of_many_rows_changes_the_vectors_by_rounding(monkeypatch):
+    A, degrees = walk(ROLL)
+    known, orders, split = np.sqrt(degrees), [], diffusion.split_rows
+    expected = leading_eigenvectors(A, 2, known=known, tol=1e-9)
+    monkeypatch.setattr(diffusion, "_IN_CACHE", 100)
+    monkeypatch.setattr(diffusion, "split_rows", lambda *args: orders.append(split(*args)) or orders[-1])
+    assert_allclose(leading_eigenvectors(A, 2, known=known, tol=1e-9), expected, atol=1e-10)
+    assert len(orders) == 1
+    assert (orders[0][0] != np.arange(400)).any()

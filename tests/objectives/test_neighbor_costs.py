@@ -8,8 +8,10 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
 from assertions import assert_same_bits
+from isentropic.kernels._jit import threads
 from isentropic.kernels.rows.row_descent import STUDENT, STUDENT_FIELD, evaluate
 from isentropic.objectives import Field, GaussianNeighbors, StudentNeighbors, StudentPairs, student_losses
+from isentropic.objectives.student_losses import Boxes
 from naive_neighbours import naive_gaussians, naive_pushes, naive_student
 
 RNG = np.random.default_rng(0)
@@ -135,14 +137,50 @@ def test_a_field_that_is_used_again_gives_the_same_bits():
 
 
 def test_threads_change_no_bit_of_a_field():
-    from isentropic.kernels._jit import threads
-
     found = []
     for n_jobs in (1, 2):
         with threads(n_jobs):
             found.append(Field()(MAPS["groups"].astype(np.float32)))
     assert_same_bits(found[0][0], found[1][0])
     assert found[0][1] == found[1][1]
+
+
+IN_SPACE = {
+    "wide": (RNG.normal(size=(1500, 3)) * 30, 2e-3),
+    "narrow": (RNG.normal(size=(1500, 3)) * [3, 0.5, 2], 0.015),
+    "groups": (
+        np.repeat(RNG.normal(size=(15, 3)) * 20, 100, axis=0) + RNG.normal(size=(1500, 3)) * 1.5,
+        2e-3,
+    ),
+    "a plane": (np.column_stack([RNG.normal(size=(1200, 2)) * 10, np.zeros(1200)]), 5e-3),
+    "duplicates": (np.repeat(RNG.normal(size=(30, 3)) * 5, 40, axis=0), 0.015),
+    "a point": (RNG.normal(size=(500, 3)) * 1e-3, 0.015),
+}
+
+
+@pytest.mark.parametrize("power", [1.0, 0.75, 2.5])
+@pytest.mark.parametrize("name", IN_SPACE)
+def test_boxes_are_near_the_exact_sums(name, power):
+    Z, bound = IN_SPACE[name]
+    found = []
+    for n_jobs in (1, 2):
+        with threads(n_jobs):
+            found.append(Boxes(power)(Z.astype(np.float32)))
+    (pushes, total), (again, same) = found
+    assert_same_bits(pushes, again)
+    assert total == same
+    expected, sums = naive_pushes(Z.astype(np.float32).astype(float), power)
+    assert total == pytest.approx(sums, rel=5e-3)
+    assert relative(pushes, expected) < bound * max(power, 1.0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_boxes_of_what_is_no_place_are_no_numbers(value):
+    Z = RNG.normal(size=(100, 3))
+    Z[3, 1] = value
+    pushes, total = Boxes()(Z)
+    assert np.isnan(pushes).all()
+    assert np.isnan(total)
 
 
 def test_a_map_wider_than_any_grid_is_seen_coarsely():

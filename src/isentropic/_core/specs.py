@@ -221,6 +221,8 @@ class Array(FieldSpec):
         if (extremes := sizes.found[key]) is None:
             return
         smallest, largest = extremes
+        if self.dtype.kind == "f":  # Python's, as bounds may be beyond single precision
+            smallest, largest = float(smallest), float(largest)
         if self.dtype.kind == "f" and not (isfinite(smallest) and isfinite(largest)):
             raise StateError(part, "must be finite, but there are infinite or missing numbers")
         self.range.check(smallest, largest, part, sizes)

@@ -80,7 +80,10 @@ def joint_affinities(found: Neighbors, P: np.ndarray, *, n_jobs: int | None = No
     require(P.shape == (n, k), "P", f"affinities of shape {(n, k)}, as the lists", P.shape)
     require_memory(_EDGE_BYTES * n * k, f"Affinities of {n:,} rows to {k:,} others each",
                    "Take a smaller perplexity.")  # fmt: skip
-    indptr, indices, weights = union(directed_lists(found.indices, P), average=True, n_jobs=n_jobs)
+    directed = directed_lists(found.indices, P)
+    del P  # and its memory, where the caller has no further use for it
+    indptr, indices, weights = union(directed, average=True, n_jobs=n_jobs)
+    del directed
     if indptr[-1] < 2**31:  # else scipy would hold the indices in 64 bits, too
         indptr = indptr.astype(np.int32)
     weights /= n

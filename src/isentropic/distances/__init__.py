@@ -9,6 +9,7 @@ from .metrics import (
     Distinct,
     Metric,
     are_all_equal,
+    as_doubles,
     checked_distance_matrix,
     checked_distance_rows,
     checked_magnitude,

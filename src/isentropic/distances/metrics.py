@@ -193,11 +193,22 @@ def _condensed(triangle: Floats, name: str) -> DistanceRows:
 # ---- Rows with the same values -------------------------------------------------------------------
 
 
+_PART = 4096  # rows of single precision that are held in double at a time
+
+
 def hashes_of(X: np.ndarray | SparseRows) -> np.ndarray:
     """A 64-bit hash of every row; rows with equal values have equal ones."""
     if isinstance(X, SparseRows):
         return X.hashes()
-    return row_hashes(X.view(np.uint64))
+    if X.dtype == np.float64:
+        return row_hashes(X.view(np.uint64))
+    parts = (X[start : start + _PART] for start in range(0, len(X), _PART))
+    return np.concatenate([row_hashes(as_doubles(part).view(np.uint64)) for part in parts])
+
+
+def as_doubles(X: np.ndarray) -> np.ndarray:
+    """Rows in double precision, in which distances are computed; those of a table in single are copied."""
+    return np.ascontiguousarray(X, np.float64)
 
 
 def same_rows(one: Any, other: Any) -> np.ndarray:

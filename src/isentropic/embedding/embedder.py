@@ -15,7 +15,7 @@ from .._core.errors import require
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.specs import Absent, Array, Dict, Names, Size, StateError, Text
 from .._core.state import field_specs
-from ..distances import is_gower
+from ..distances import EUCLIDEAN, is_gower
 from .input_rows import checked_coordinates, checked_rows, metric_of_rows, takes_sparse
 from .training_data import CLASSES
 
@@ -84,6 +84,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     """
 
     _learns_from_y = False
+    _keeps_single = False  # whether Euclidean rows of single precision are kept, and read in parts
     embedding_: Annotated[np.ndarray, Array("n", "d")]
     _n_features_out: Annotated[int, Size("d")]
     n_features_in_: Annotated[int, Size("m")]
@@ -138,6 +139,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise StateError("classes_", "must be there for a map that learnt from classes")
         if isinstance(data.X, SparseRows) and not takes_sparse(self):
             raise StateError("_map.data.X", "must be dense for this method")
+        is_single = isinstance(data.X, np.ndarray) and data.X.dtype == np.float32
+        if is_single and not (self._keeps_single and data.metric in EUCLIDEAN and data.labels is None):
+            raise StateError("_map.data.X", "must be of double precision for this method")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

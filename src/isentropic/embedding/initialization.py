@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples
 from .._core.arguments import unmasked
 from .._core.errors import NegativeEigenvalueWarning, TableWarning, require, warn
 from .._core.state import is_fitted
+from ..distances import as_doubles
 from ..linalg import Scaling, classical_scaling, leading_eigenvectors, normalized_adjacency, top_eigenpairs
 from ..neighbors import component_labels, nearest_among
 from ..objectives import AllPairs, SampledPairs
@@ -30,6 +31,7 @@ from .row_distances import Distances
 SPREAD = 1e-4  # of a start at random, as published for descent with momentum
 _WIDE_SPREAD = 0.1  # for L-BFGS, whose first steps in so small a cloud would be too short to matter
 _ROUNDING = 1e-9  # of the unit
+_PART, _FEW = 65_536, 1024  # rows that are centred at a time, and columns whose products are held
 _WITHOUT_EXTENT = (
     "The initialization has no extent: the rows it is computed from are all equal. A random one takes its "
     "place, seeded by random_state. Look for duplicate rows, or give init='random'."
@@ -39,6 +41,9 @@ _REFERENCES = 500  # rows that the others are placed by, where there are too man
 
 def pca_initialization(X: np.ndarray, unit: float, n_components: int) -> np.ndarray:
     """The leading principal components in multiples of ``unit``; zero beyond the rank of the table."""
+    if len(X) > _PART and X.shape[1] <= _FEW:
+        return _pca_in_parts(X, unit, n_components)
+    X = as_doubles(X)
     centred = (X - X.mean(axis=0)) / unit
     # The mean of a constant column is rounded, which of a large one may be more than all other columns span.
     centred[:, (np.abs(centred[0]) > _ROUNDING) & (X == X[0]).all(axis=0)] = 0.0
@@ -51,6 +56,31 @@ def pca_initialization(X: np.ndarray, unit: float, n_components: int) -> np.ndar
     else:
         values, vectors = top_eigenpairs(lambda v: centred @ (centred.T @ v), n, count)
         Z[:, :count] = vectors * np.sqrt(np.maximum(values, 0.0))
+    return Z
+
+
+def _pca_in_parts(X: np.ndarray, unit: float, n_components: int) -> np.ndarray:
+    """As above for a long table, by the products of its columns: a part of the rows is centred at a time."""
+    mean, alike = X.mean(axis=0, dtype=np.float64), np.ones(X.shape[1], np.bool_)
+    parts = [slice(start, start + _PART) for start in range(0, len(X), _PART)]
+    for part in parts:
+        alike &= (X[part] == X[0]).all(axis=0)
+    alike &= np.abs((X[0] - mean) / unit) > _ROUNDING
+
+    def centred(part: slice) -> np.ndarray:
+        rows = (X[part] - mean) / unit
+        rows[:, alike] = 0.0
+        return rows
+
+    products = np.zeros((X.shape[1], X.shape[1]))
+    for part in parts:
+        rows = centred(part)
+        products += rows.T @ rows
+    count = min(n_components, X.shape[1])
+    _, axes = top_eigenpairs(lambda v: products @ v, X.shape[1], count)
+    Z = np.zeros((len(X), n_components))
+    for part in parts:
+        Z[part, :count] = centred(part) @ axes
     return Z
 
 
@@ -129,7 +159,9 @@ WIDTH = 10.0  # of a start, along its widest coordinate
 _LONELY = 1e-2  # the radius of a part whose middle is that of another, in widths
 
 
-def spectral_initialization(W: csr_array, d: int, layout_of_parts: Callable[[], np.ndarray]) -> np.ndarray:
+def spectral_initialization(
+    W: csr_array, d: int, layout_of_parts: Callable[[], np.ndarray], n_jobs: int | None = None
+) -> np.ndarray:
     """Laplacian eigenmaps of the graph ``W``, 10 wide; for a disconnected graph those of its components.
 
     Each component lies around the middle of its rows in ``layout_of_parts()``, no wider than the distance
@@ -139,7 +171,7 @@ def spectral_initialization(W: csr_array, d: int, layout_of_parts: Callable[[], 
     """
     labels = component_labels(W.indptr, W.indices, W.data > 0)
     if labels.max() == 0:
-        return with_width(_eigenmap(W, d))
+        return with_width(_eigenmap(W, d, n_jobs))
     layout = layout_of_parts()
     sizes = np.bincount(labels)
     middles = np.column_stack([np.bincount(labels, weights=column) for column in layout.T]) / sizes[:, None]
@@ -151,7 +183,7 @@ def spectral_initialization(W: csr_array, d: int, layout_of_parts: Callable[[], 
         radius = max(0.5 * float(gaps.min()), _LONELY * WIDTH)
         Z[rows] = middles[part]
         if len(rows) > 1:
-            Z[rows] += with_width(_eigenmap(csr_array(W[rows][:, rows]), d)) * (2.0 * radius / WIDTH)
+            Z[rows] += with_width(_eigenmap(csr_array(W[rows][:, rows]), d, n_jobs)) * (2.0 * radius / WIDTH)
     return Z
 
 
@@ -162,13 +194,14 @@ def with_width(Z: np.ndarray) -> np.ndarray:
     return Z * (WIDTH / widest) if widest > 0 else Z
 
 
-def _eigenmap(W: csr_array, d: int) -> np.ndarray:
+def _eigenmap(W: csr_array, d: int, n_jobs: int | None) -> np.ndarray:
     """Coordinates of a connected graph; zero where it has too few rows for them."""
     n = W.shape[0]
     count = min(d, n - 1)
     adjacency, degrees = normalized_adjacency(W)
+    del W  # and the memory of that of a component, which nobody else has
     Z = np.zeros((n, d))
-    Z[:, :count] = leading_eigenvectors(adjacency, count, known=np.sqrt(degrees))
+    Z[:, :count] = leading_eigenvectors(adjacency, count, known=np.sqrt(degrees), n_jobs=n_jobs)
     return Z
 
 

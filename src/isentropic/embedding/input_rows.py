@@ -31,24 +31,28 @@ from ..distances import (
 )
 
 
-def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> Any:
+def checked_rows(
+    estimator, X, *, metric: Metric = "euclidean", fitting: bool = True, single: bool = False
+) -> Any:
     """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed.
 
     An estimator that says so in its tags takes NaN for a value that is missing, and so does Gower's metric:
     the rows come in the units of the fitted ones then, which ``_units`` keeps. One that reads its table in
-    batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there. A sparse
-    table, where the estimator takes one, comes as :class:`SparseRows`.
+    batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there. With
+    ``single`` a table of that precision keeps it. A sparse table, where the estimator takes one, comes as
+    :class:`SparseRows`.
     """
     checked_metric(metric)
     if is_sparse(X):
         return _sparse_rows(estimator, X, metric, fitting)
     holes = estimator.__sklearn_tags__().input_tags.allow_nan or is_gower(metric)
     as_it_is = getattr(estimator, "_in_batches", False)
+    kinds: Any = [np.float64, np.float32] if as_it_is or single else np.float64
     with _of_numbers(X):
         X = validate_data(
             estimator, unmasked("X", X, holes=holes),
-            dtype=[np.float64, np.float32] if as_it_is else np.float64, order=None if as_it_is else "C",
-            reset=fitting, ensure_min_samples=2 if fitting else 1,
+            dtype=kinds, order=None if as_it_is else "C", reset=fitting,
+            ensure_min_samples=2 if fitting else 1,
             ensure_all_finite="allow-nan" if holes else True,
         )  # fmt: skip
     alike = fitting or not holds_sparse(estimator)
@@ -205,9 +209,10 @@ def rows_at_zero(D: np.ndarray, hashes: np.ndarray | None) -> tuple[np.ndarray, 
 
 
 def table_of(rows: str, columns: str, **options) -> OneOf:
-    """The state of a table: finite or with holes, or sparse."""
+    """The state of a table: finite or with holes, in double or single precision, or sparse."""
     dense = Array(rows, columns, within=LARGEST, holes=True, **options)
-    return OneOf(dense, Value(SparseRows, n=rows, m=columns))
+    single = Array(rows, columns, dtype=np.float32, within=LARGEST, holes=True, **options)
+    return OneOf(dense, single, Value(SparseRows, n=rows, m=columns))
 
 
 @dataclass(frozen=True, slots=True)

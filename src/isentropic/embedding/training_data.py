@@ -18,7 +18,7 @@ from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.specs import Array, Checked, Maybe, Names, OneOf, Size, Sizes, StateError, Whole
 from .._core.state import Value
 from .._core.values import Diffusion, Geodesic, Gower, Neighbors
-from ..distances import GowerUnits, checked_metric, gower_of, hashes_of, is_gower
+from ..distances import EUCLIDEAN, GowerUnits, checked_metric, gower_of, hashes_of, is_gower
 from ..kernels._jit import threads
 from ..neighbors import RowIndex
 from ..tables.class_labels import (
@@ -215,7 +215,9 @@ def training_data(
     """
     checked_parameters(estimator)
     vars(estimator).pop("classes_", None)  # of an earlier fit
-    return _data_of(estimator, X, metric, names, keep_rows)
+    of_rows = getattr(estimator, "metric", "euclidean") if metric is None else metric
+    single = estimator._keeps_single and isinstance(of_rows, str) and of_rows in EUCLIDEAN
+    return _data_of(estimator, X, metric, names, keep_rows, single)
 
 
 def labelled_training_data(
@@ -261,9 +263,11 @@ def _require_labels(estimator: Any, y: Any) -> None:
     require(y is not None, "y", f"given, because {name} learns from it", y, hint)
 
 
-def _data_of(estimator: Any, X: Any, metric: Any, keep_names: bool, keep_rows: bool = True) -> TrainingData:
+def _data_of(
+    estimator: Any, X: Any, metric: Any, keep_names: bool, keep_rows: bool = True, single: bool = False
+) -> TrainingData:
     metric = getattr(estimator, "metric", "euclidean") if metric is None else metric
-    rows = checked_rows(estimator, X, metric=metric_of_rows(metric))
+    rows = checked_rows(estimator, X, metric=metric_of_rows(metric), single=single)
     units = vars(estimator).pop("_units", None)
     named = keep_names and hasattr(X, "iloc") and hasattr(X, "index") and not has_default_index(X)
     names = row_names(X) if named else None

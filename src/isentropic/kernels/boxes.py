@@ -237,3 +237,131 @@ def closer_outside(products, norms, slack, unit, data, own, others, labels, near
                         best, least = others[j], length
                         floor = np.float32(0.5 * (norms[i] - slack[i] - least / unit / unit))
         near[i], lengths[i] = best, least
+
+
+# ---- Sums over all pairs of a map: far boxes stand for their rows (Barnes and Hut) ----------------
+#
+# A box stands for its rows, all at their mean, where its longest side is at most
+# ``_SIDE sqrt(_NEAR^2 + gap^2)`` for the gap between it and the leaf that looks: over that length the weights
+# ``1 / (1 + d^2)`` hardly bend. The rows of a leaf look at the same boxes, so that many terms of one list are
+# added up at once. A leaf has one owner, and its sums the order of the tree.
+
+
+_SIDE, _NEAR = 0.4, 0.5
+_LISTED = 512  # boxes and rows that a leaf meets at once
+_ONE = np.float32(1)
+
+
+@kernel
+def means_of(points, starts, stops, rights):
+    """Mean place of the rows of every node."""
+    means = np.zeros((len(starts), points.shape[1]))
+    for node in range(len(starts) - 1, -1, -1):
+        right, n = rights[node], stops[node] - starts[node]
+        for f in range(points.shape[1]):
+            if right > 0:
+                share = (stops[right] - starts[right]) / n
+                means[node, f] = means[node + 1, f] + share * (means[right, f] - means[node + 1, f])
+                continue
+            total = 0.0
+            for i in range(starts[node], stops[node]):
+                total += points[i, f]
+            means[node, f] = total / n
+    return means
+
+
+@kernel
+def _stands_for_rows(low, high, own_low, own_high, is_own):
+    """Whether a box may be taken for one place by a leaf; one that the leaf is part of if it is one place."""
+    longest, gap = 0.0, 0.0
+    for f in range(len(low)):
+        longest = max(longest, high[f] - low[f])
+        gap += max(low[f] - own_high[f], own_low[f] - high[f], 0.0) ** 2
+    if is_own:
+        return longest == 0.0
+    return longest * longest <= _SIDE * _SIDE * (_NEAR * _NEAR + gap)
+
+
+@kernel
+def _add_listed(points, first, last, n, listed, counts, power, u, out, sums):
+    """Add the pushes of the first ``n`` that are listed on the rows of a leaf."""
+    for s in range(first, last):
+        total = np.float32(0)
+        for t in range(n):
+            u[t] = _ONE
+        for c in range(len(listed)):
+            x, other = points[s, c], listed[c]
+            for t in range(n):
+                u[t] += (x - other[t]) * (x - other[t])
+        for t in range(n):
+            u[t] = _ONE / u[t]
+        if power == 1.0:
+            for t in range(n):
+                weight = counts[t] * u[t]
+                total += weight
+                u[t] *= weight
+        else:
+            for t in range(n):
+                weight = counts[t] * u[t] ** power
+                total += weight
+                u[t] *= weight
+        sums[s] += total
+        for c in range(len(listed)):
+            x, other, shift = points[s, c], listed[c], np.float32(0)
+            for t in range(n):
+                shift += u[t] * (x - other[t])
+            out[s, c] += shift
+
+
+@kernel
+def _listed_for(leaf, points, starts, stops, rights, lows, highs, means, waiting, size, listed, counts):
+    """List boxes and rows that a leaf meets until the lists are full; how many, and what is still to open."""
+    met, first, last = 0, starts[leaf], stops[leaf]
+    while size > 0:
+        node = waiting[size - 1]
+        is_own = starts[node] <= first and last <= stops[node]
+        stands = _stands_for_rows(lows[node], highs[node], lows[leaf], highs[leaf], is_own)
+        n_new = 1 if stands else (0 if rights[node] > 0 else stops[node] - starts[node])
+        if met + n_new > len(counts):
+            return met, size
+        size -= 1
+        if stands:
+            for c in range(len(listed)):
+                listed[c, met] = means[node, c]
+            counts[met] = stops[node] - starts[node]
+        elif n_new == 0:
+            waiting[size], waiting[size + 1] = rights[node], node + 1
+            size += 2
+        else:
+            for s in range(n_new):
+                for c in range(len(listed)):
+                    listed[c, met + s] = points[starts[node] + s, c]
+                counts[met + s] = _ONE
+        met += n_new
+    return met, 0
+
+
+@parallel_kernel
+def pushes_by_boxes(points, starts, stops, rights, lows, highs, means, depth, leaves, power, out):
+    """The pushes ``sum_j u^(g + 1) (z_i - z_j)`` of all rows on each into ``out``; per row, ``sum_j u^g``.
+
+    ``u = 1 / (1 + |z_i - z_j|^2)``. Rows, and both results, are in the order of the tree. ``O(n log n)``.
+    """
+    sums = np.empty(len(points))
+    for g in rows(len(leaves)):
+        leaf, d = leaves[g], points.shape[1]
+        first, last = starts[leaf], stops[leaf]
+        for s in range(first, last):
+            sums[s] = -1.0  # what a row is to itself
+            for c in range(d):
+                out[s, c] = 0.0
+        waiting, size = np.empty(depth + 1, np.int64), 1
+        waiting[0] = 0
+        listed, counts = np.empty((d, _LISTED), np.float32), np.empty(_LISTED, np.float32)
+        u = np.empty(_LISTED, np.float32)
+        while size > 0:
+            met, size = _listed_for(
+                leaf, points, starts, stops, rights, lows, highs, means, waiting, size, listed, counts
+            )
+            _add_listed(points, first, last, met, listed, counts, power, u, out, sums)
+    return sums

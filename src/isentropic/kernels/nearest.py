@@ -388,16 +388,38 @@ def sorted_euclidean(queries, data, selves, n_workers, indices, distances):
 
 
 @kernel
-def _joined_row(i, indptr, indices, weights, t_indptr, t_indices, t_weights, average, out, out_weights):
+def turned_entries(indptr, indices, starts, sources, places):
+    """The entries of a CSR graph by column, in row order: their rows, and their places; a counting sort.
+
+    Those of column j begin at ``starts[j]``, which has n + 1 entries.
+    """
+    n = len(starts) - 1
+    starts[:] = 0
+    for e in range(len(indices)):
+        starts[indices[e] + 1] += 1
+    for j in range(n):
+        starts[j + 1] += starts[j]
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            at = starts[indices[e]]
+            sources[at], places[at] = i, e
+            starts[indices[e]] = at + 1
+    for j in range(n, 0, -1):  # each has moved on to where the next begins
+        starts[j] = starts[j - 1]
+    starts[0] = 0
+
+
+@kernel
+def _joined_row(i, indptr, indices, weights, starts, sources, places, average, out, out_weights):
     """Merge row i of both; returns the length. Arrays of length 0 only count."""
-    a, b, size = indptr[i], t_indptr[i], 0
-    while a < indptr[i + 1] or b < t_indptr[i + 1]:
-        from_a = a < indptr[i + 1] and (b >= t_indptr[i + 1] or indices[a] <= t_indices[b])
-        from_b = b < t_indptr[i + 1] and (a >= indptr[i + 1] or t_indices[b] <= indices[a])
+    a, b, size = indptr[i], starts[i], 0
+    while a < indptr[i + 1] or b < starts[i + 1]:
+        from_a = a < indptr[i + 1] and (b >= starts[i + 1] or indices[a] <= sources[b])
+        from_b = b < starts[i + 1] and (a >= indptr[i + 1] or sources[b] <= indices[a])
         if len(out) > 0:
             left = weights[a] if from_a else 0.0
-            right = t_weights[b] if from_b else 0.0
-            out[size] = indices[a] if from_a else t_indices[b]
+            right = weights[places[b]] if from_b else 0.0
+            out[size] = indices[a] if from_a else sources[b]
             out_weights[size] = 0.5 * (left + right) if average else max(left, right)
         size += 1
         a += from_a
@@ -406,22 +428,22 @@ def _joined_row(i, indptr, indices, weights, t_indptr, t_indices, t_weights, ave
 
 
 @parallel_kernel
-def joined_sizes(indptr, indices, weights, t_indptr, t_indices, t_weights):
-    """How many entries each row of the union has."""
+def joined_sizes(indptr, indices, weights, starts, sources, places):
+    """How many entries each row of the union has; the transpose is that of :func:`turned_entries`."""
     sizes = np.empty(len(indptr) - 1, np.int64)
     nothing = np.empty(0, indices.dtype)
     no_weights = np.empty(0)
     for i in rows(len(sizes)):
-        sizes[i] = _joined_row(np.int64(i), indptr, indices, weights, t_indptr, t_indices, t_weights, False,
+        sizes[i] = _joined_row(np.int64(i), indptr, indices, weights, starts, sources, places, False,
                                nothing, no_weights)  # fmt: skip
     return sizes
 
 
 @parallel_kernel
-def joined_rows(indptr, indices, weights, t_indptr, t_indices, t_weights, average, out_ptr, out, out_weights):
+def joined_rows(indptr, indices, weights, starts, sources, places, average, out_ptr, out, out_weights):
     """The union: the weight of an edge is that of either side, or the average with 0 for a missing side."""
     for i in rows(len(out_ptr) - 1):
         a, b = out_ptr[i], out_ptr[i + 1]
         if b > a:
-            _joined_row(np.int64(i), indptr, indices, weights, t_indptr, t_indices, t_weights, average,
+            _joined_row(np.int64(i), indptr, indices, weights, starts, sources, places, average,
                         out[a:b], out_weights[a:b])  # fmt: skip

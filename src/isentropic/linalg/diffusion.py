@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -17,6 +19,8 @@ from scipy.sparse.linalg import ArpackError, eigsh, splu
 
 from .._core.errors import InvalidInputError, message
 from .._core.runtime import memory_budget, one_blas_thread, row_blocks
+from ..kernels._jit import share, threads
+from ..kernels.boxes import split_rows
 from .eigen import (
     EIGENVALUES_DISTINCT,
     eigenpairs_by_rank,
@@ -206,16 +210,21 @@ _EXACT = 200  # rows whose eigenvectors are solved whole
 SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
 _DEGREE = 32  # products with the matrix before the vectors are made orthogonal again
 _ROUNDS = 12
+_IN_CACHE, _LEAF = 50_000, 64  # rows whose vectors are at hand in any order; rows of a leaf of that tree
+_ROWS_OF_PART = 8192  # of the matrix, that a thread multiplies at a time
 FIRST_BORDER = 0.9  # what the first filter lets through
 
 
-def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: float = 0.02) -> np.ndarray:
+def leading_eigenvectors(
+    A: csr_array, count: int, *, known: np.ndarray, tol: float = 0.02, n_jobs: int | None = None
+) -> np.ndarray:
     """Eigenvectors of the ``count`` largest eigenvalues after the known one, of a spectrum in [-1, 1].
 
     ``known`` is the eigenvector of eigenvalue 1. A Chebyshev polynomial of A is large beyond a border and at
     most 1 below; the border rises to the last of the vectors that are kept. Ends when every wanted vector has
     a residual of at most ``tol`` of the gap between its eigenvalue and 1, or after 12 rounds of 32
-    products each: ``O(nnz)`` a product and vector.
+    products each: ``O(nnz)`` a product and vector. Many rows are put in the order of a tree over the vectors
+    of the first round, so that those that are multiplied together are near in memory.
 
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
@@ -229,10 +238,10 @@ def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: fl
         rest = lambda v: A @ v - known * (2.0 * (known @ v))  # noqa: E731 (the known one goes to -1)
         return top_eigenpairs(rest, n, count)[1]
     V = np.random.default_rng(0).standard_normal((n, count + SPARE))
-    border = FIRST_BORDER
+    border, order = FIRST_BORDER, None
     with one_blas_thread():
-        for _ in row_blocks(_ROUNDS, "spectral start", size=1):
-            V = orthogonal(polynomial(A, V, border, _DEGREE), known)
+        for turn in row_blocks(_ROUNDS, "spectral start", size=1):
+            V = orthogonal(polynomial(A, V, border, _DEGREE, n_jobs), known)
             values, turned = eigh(V.T @ (A @ V))
             V, values = V @ turned[:, ::-1], values[::-1]
             wanted = V[:, :count]
@@ -240,16 +249,58 @@ def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: fl
             if (residuals <= tol * (1.0 - values[:count])).all():
                 break
             border = min(max(border, float(values[-1])), 1.0 - 1e-9)
-    return fixed_signs(np.ascontiguousarray(V[:, :count]))
+            if turn.start == 0 and n > _IN_CACHE:
+                order = split_rows(V, _LEAF)[0]
+                A, V, known = _in_order(A, order), V[order], known[order]
+    found = np.empty((n, count))
+    found[slice(None) if order is None else order] = V[:, :count]
+    return fixed_signs(found)
 
 
-def polynomial(A: csr_array, V: np.ndarray, border: float, degree: int) -> np.ndarray:
-    """``T_m((2 A + 1 - border) / (1 + border)) V``, T_m the Chebyshev polynomial, by its recurrence."""
+def _in_order(A: csr_array, order: np.ndarray) -> csr_array:
+    """A with rows and columns in another order; the entries of a row keep theirs."""
+    inverse = np.empty(len(order), A.indices.dtype)
+    inverse[order] = np.arange(len(order), dtype=A.indices.dtype)
+    moved = A[order]
+    return csr_array((moved.data, inverse[moved.indices], moved.indptr), shape=A.shape)
+
+
+def polynomial(A: Any, V: np.ndarray, border: float, degree: int, n_jobs: int | None = 1) -> np.ndarray:
+    """``T_m((2 A + 1 - border) / (1 + border)) V``, T_m the Chebyshev polynomial, by its recurrence.
+
+    Threads share parts of the rows, each with its part of the recurrence, so that no sum is made otherwise.
+    """
     scale, shift = 2.0 / (1.0 + border), (1.0 - border) / (1.0 + border)
-    before, now = V, scale * (A @ V) + shift * V
-    for _ in range(degree - 1):
-        before, now = now, 2.0 * (scale * (A @ now) + shift * now) - before
+    parts = _parts_of_rows(A)
+    before, now = np.array(V, order="C"), np.empty(V.shape)
+
+    def first(i: int) -> None:
+        rows, block = parts[i]
+        now[rows] = scale * (block @ V) + shift * V[rows]
+
+    def step(i: int, before: np.ndarray, now: np.ndarray) -> None:
+        rows, block = parts[i]
+        before[rows] = 2.0 * (scale * (block @ now) + shift * now[rows]) - before[rows]
+
+    with threads(n_jobs):
+        share(first, len(parts))
+        for _ in range(degree - 1):
+            share(partial(step, before=before, now=now), len(parts))
+            before, now = now, before
     return now
+
+
+def _parts_of_rows(A: Any) -> list[tuple[slice, Any]]:
+    """Some rows of a sparse matrix after others, each part a view; any other operator as a whole."""
+    if not isinstance(A, csr_array):
+        return [(slice(None), A)]
+    parts = []
+    for start in range(0, A.shape[0], _ROWS_OF_PART):
+        ends = A.indptr[start : start + _ROWS_OF_PART + 1]
+        entries = slice(ends[0], ends[-1])
+        part = csr_array((A.data[entries], A.indices[entries], ends - ends[0]), (len(ends) - 1, A.shape[1]))
+        parts.append((slice(start, start + len(ends) - 1), part))
+    return parts
 
 
 def orthogonal(V: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core.errors import require
 from .._core.runtime import one_blas_thread, row_blocks
-from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows, rows_per_block
+from ..distances import EUCLIDEAN, Distinct, Metric, as_doubles, distances_to, distinct_rows, rows_per_block
 from ..kernels._jit import share, threads
 from ..kernels.boxes import boxes_of, nearest_by_boxes, nearest_outside, parts_of_nodes, split_rows
 from ..kernels.nearest import (
@@ -41,7 +41,7 @@ class BoxTree:
 
     def __init__(self, data: np.ndarray):
         self._order, *self._nodes, self._depth = split_rows(data, _LEAF)
-        self._points = data[self._order]
+        self._points = as_doubles(data[self._order])
         self._boxes = boxes_of(self._points, *self._nodes)
         self.places = np.empty(len(data), np.int64)
         self.places[self._order] = np.arange(len(data))
@@ -115,7 +115,7 @@ def _compared(data: np.ndarray) -> tuple[float, float]:
 
 def _compared_share(data: np.ndarray, size: int) -> tuple[float, float]:
     """Mean share of a sample that a row of it is compared with, and how often neighbours tie."""
-    sample = data[np.linspace(0, len(data) - 1, size).astype(np.int64)]
+    sample = as_doubles(data[np.linspace(0, len(data) - 1, size).astype(np.int64)])
     selves = np.linspace(0, size - 1, _PROBES).astype(np.int64)
     indices, distances = np.empty((_PROBES, _PROBED), np.int32), np.empty((_PROBES, _PROBED))
     compared = BoxTree(sample).nearest(sample[selves], selves, indices, distances, 1)
@@ -153,6 +153,7 @@ def prefers_boxes(data: np.ndarray, metric: Metric) -> bool:
 class RowIndex:
     """Finds the rows of ``data`` nearest to others, exactly: nearest first, equally far ones by index.
 
+    Rows, and queries, of single precision are measured in double, as the same numbers would be.
     A tree for few features and for tables that it can part, ``O(log n)`` a query; else, and for long lists,
     matrix products or whole rows of distances, ``O(n m)``. What a search prepares is kept for the next one.
     """
@@ -171,7 +172,7 @@ class RowIndex:
         if self.metric not in EUCLIDEAN:
             return self._by_rows(queries, k, selves, n_jobs)
         if is_long(k, len(self.data)):
-            return _by_sorting(queries, self.data, k, selves, n_jobs)
+            return _by_sorting(as_doubles(queries), self.data, k, selves, n_jobs)
         if self._distinct is None:
             return self._search(queries, k, selves, n_jobs)
         # Hundreds of equal rows would tie in every list: search among the distinct ones, then list them
@@ -208,7 +209,8 @@ class RowIndex:
     def _by_boxes(self, queries, k, selves, n_jobs):
         indices, distances = _empty_lists(len(queries), k)
         for block in row_blocks(len(queries), "neighbours", size=1024, adapt=True):
-            self._boxes.nearest(queries[block], selves[block], indices[block], distances[block], n_jobs)
+            rows = as_doubles(queries[block])
+            self._boxes.nearest(rows, selves[block], indices[block], distances[block], n_jobs)
         return indices, distances
 
     @cached_property
@@ -229,7 +231,7 @@ class Products:
     """Rows prepared for matrix products in single precision, which estimate distances within a bound."""
 
     def __init__(self, data: np.ndarray):
-        self._data, self._centre = data, data.mean(axis=0)
+        self._data, self._centre = data, data.mean(axis=0, dtype=np.float64)
         # So that no square overflows in single precision.
         spread = max((data.max(axis=0) - self._centre).max(), (self._centre - data.min(axis=0)).max())
         self._scale = spread or 1.0
@@ -250,8 +252,8 @@ class Products:
                     parts = list(_parts(block, size))
 
                     def search(i: int, parts=parts) -> None:
-                        part = parts[i]
-                        self._search(queries[part], selves[part], *(lists[part] for lists in found))
+                        part, rows = parts[i], as_doubles(queries[parts[i]])
+                        self._search(rows, selves[part], *(lists[part] for lists in found))
 
                     share(search, len(parts))
         return found
@@ -310,6 +312,7 @@ def _parts(block: slice, size: int) -> Iterator[slice]:
 def members_of(queries, different, nearest, distinct: Distinct, selves, k: int, n_jobs):
     """Lists of ``k`` rows from lists of distinct ones, each of which represents all rows equal to it."""
     indices, distances = _empty_lists(len(queries), k)
+    queries = as_doubles(queries)
     with threads(n_jobs):
         listed_members(queries, different, nearest, distinct.indptr, distinct.members, selves,
                        indices, distances)  # fmt: skip

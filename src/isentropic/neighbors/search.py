@@ -19,6 +19,7 @@ from ..distances import (
     CITY_BLOCK,
     EUCLIDEAN,
     Metric,
+    as_doubles,
     distances_between,
     distinct_rows,
     is_gower,
@@ -166,6 +167,7 @@ _LEAF = 4 * GROUP
 _TREES = 5
 _ROUNDS = 12
 _PART = 4096  # rows, so that no second table of doubles is held
+_MEASURED = 65_536  # likewise, where threads share them
 _FEW_NEW = 0.001  # share of the entries that are new in the last round
 
 
@@ -251,7 +253,7 @@ def single_precision(X: np.ndarray, metric: Metric) -> tuple[np.ndarray, np.ndar
             held[:, f] = np.unique(X[:, f], return_inverse=True)[1]
         return held, weights
     # A median, which no row far away moves: most numbers are small then, and held to their last bit.
-    centre = np.median(X[:: n // 1000 + 1], axis=0) if metric in BY_DIFFERENCES else 0.0
+    centre = np.median(as_doubles(X[:: n // 1000 + 1]), axis=0) if metric in BY_DIFFERENCES else 0.0
     _, exponent = np.frexp(max(np.abs(part - centre).max(initial=0.0) for part in _parts(X)))
     for start, part in zip(range(0, n, _PART), _parts(X), strict=True):
         part = np.ldexp(part - centre, -exponent)
@@ -266,7 +268,7 @@ def single_precision(X: np.ndarray, metric: Metric) -> tuple[np.ndarray, np.ndar
 
 
 def _parts(X: np.ndarray):
-    return (X[start : start + _PART] for start in range(0, len(X), _PART))
+    return (as_doubles(X[start : start + _PART]) for start in range(0, len(X), _PART))
 
 
 def _directions(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -321,7 +323,8 @@ def _among_distinct(X, distinct, k, metric, seed, n_jobs):
     fewer = min(k, len(different) - 1)
     if len(different) <= _FEW:
         selves = np.arange(len(different))
-        nearest, lengths = RowIndex(different, metric).nearest(different, fewer, selves=selves, n_jobs=n_jobs)
+        index = RowIndex(different, metric)
+        nearest, lengths = index.nearest(as_doubles(different), fewer, selves=selves, n_jobs=n_jobs)
     else:
         nearest, lengths = _descended(different, fewer, metric, seed, n_jobs)
     group = np.empty(len(X), np.int64)
@@ -343,15 +346,18 @@ def _measured(X, candidates, k, metric, n_jobs):
     indices, distances = np.empty((len(X), k), np.int32), np.empty((len(X), k))
     selves = np.arange(len(X))
     if metric in EUCLIDEAN:
-        with threads(n_jobs):
-            found = measured_lists(X, X, candidates, selves, indices, distances)
+        found = np.empty(len(X), np.int64)
+        for block in (slice(start, start + _MEASURED) for start in range(0, len(X), _MEASURED)):
+            with threads(n_jobs):
+                found[block] = measured_lists(as_doubles(X[block]), X, candidates[block], selves[block],
+                                              indices[block], distances[block])  # fmt: skip
     elif is_gower(metric):
         found = _measured_by_pairs(X, candidates, k, metric, indices, distances, n_jobs)
     else:
         found = _measured_one_by_one(X, candidates, k, metric, indices, distances)
     short = np.flatnonzero(found < k)
     if len(short):
-        found_exactly = RowIndex(X, metric).nearest(X[short], k, selves=short, n_jobs=n_jobs)
+        found_exactly = RowIndex(X, metric).nearest(as_doubles(X[short]), k, selves=short, n_jobs=n_jobs)
         indices[short], distances[short] = found_exactly
     return indices, distances
 
@@ -387,7 +393,7 @@ def _measured_one_by_one(X, candidates, k, metric, indices, distances):
 
 def _recall(X, found, sample, metric, n_jobs):
     """Share of the sampled rows' neighbours that are as near as the true ones."""
-    _, true = RowIndex(X, metric).nearest(X[sample], found.shape[1], selves=sample, n_jobs=n_jobs)
+    _, true = RowIndex(X, metric).nearest(as_doubles(X[sample]), found.shape[1], selves=sample, n_jobs=n_jobs)
     return float((found[sample] <= true[:, -1:]).mean())
 
 

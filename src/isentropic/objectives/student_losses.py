@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.special import xlogy
 
 from ..kernels._jit import threads
+from ..kernels.boxes import boxes_of, means_of, pushes_by_boxes, split_rows
 from ..kernels.layouts.neighbor_forces import (
     mixture_forces,
     pull_logs,
@@ -162,6 +163,40 @@ def _coefficients(spectrum: np.ndarray, shape: list[int]) -> np.ndarray:
     return first @ spectrum @ second.T / (shape[0] * shape[1])
 
 
+# ---- The same sums beyond the plane, where maps are too wide and empty for a grid: Barnes and Hut ----
+
+
+_LEAF = 32  # rows
+
+
+class Boxes:
+    """The sums of :class:`Field` in any number of dimensions: far boxes of a tree stand for their rows.
+
+    ``O(n log n)`` time, ``O(n)`` memory. In three dimensions pushes are within 1.5% of the exact ones (root
+    mean square), within 0.1% where the map is wide, and the sum within 5e-3.
+    """
+
+    def __init__(self, power: float = 1.0):
+        self.power = power
+
+    def __call__(self, Z: np.ndarray) -> tuple[np.ndarray, float]:
+        """Pushes (n, d) in single precision, and the sum of all weights, of places (n, d)."""
+        Z = np.ascontiguousarray(Z, np.float32)
+        if not np.isfinite(Z).all():  # which no box has
+            return np.full_like(Z, np.nan), math.nan
+        order, *nodes, depth = split_rows(Z, _LEAF)
+        points, pushes = Z[order], np.empty(Z.shape)
+        boxes, means, leaves = (
+            boxes_of(points, *nodes),
+            means_of(points, *nodes),
+            np.flatnonzero(nodes[-1] == 0),
+        )
+        sums = pushes_by_boxes(points, *nodes, *boxes, means, depth, leaves, self.power, pushes)
+        out = np.empty_like(Z)
+        out[order] = pushes
+        return out, float(sums.sum())
+
+
 # ---- The cost of t-SNE: how far the Student weights of a map are from joint affinities of the data ----
 
 
@@ -169,6 +204,7 @@ EXACT_UP_TO = 4_000  # rows: the sums over their pairs take no longer than a fie
 _PLANE = 2
 _DOUBLE_UP_TO = 1_000  # rows: places in double precision, as it costs nothing
 _LEAST = 1e-30  # of a sum of weights
+_PART = 2**22  # affinities
 _STUDENT_WORTH_THREADS = 1_000  # rows: below that, waking threads costs more than the sums
 
 
@@ -176,8 +212,8 @@ class StudentNeighbors:
     """``KL(P || Q) = sum p log(p / q)``, ``q_ij`` proportional to ``(1 + |z_i - z_j|^2 / t)^(-(t+1)/2)``.
 
     Its gradient is ``2 (t+1)/t sum_j (p_ij - q_ij) (z_i - z_j) / (1 + |z_i - z_j|^2 / t)``. The pull of P is
-    summed over its entries, the push of Q over all pairs: exactly, ``O(n^2)``, up to 4,000 rows and beyond
-    two dimensions, else by a :class:`Field`, ``O(n)``. Places are in units of
+    summed over its entries, the push of Q over all pairs: exactly, ``O(n^2)``, up to 4,000 rows, else by a
+    :class:`Field`, ``O(n)``, or beyond the plane by :class:`Boxes`, ``O(n log n)``. Places are in units of
     ``sqrt(t)`` within, where the weights are ``(1 + d^2)^-g`` with ``g = (t+1)/2``.
 
     >>> import numpy as np
@@ -193,11 +229,14 @@ class StudentNeighbors:
         self.dof, self.n_jobs = dof, n_jobs if P.shape[0] > _STUDENT_WORTH_THREADS else 1
         self._power = (dof + 1.0) / 2.0
         self._starts, self._indices = P.indptr.astype(np.int64), P.indices
-        self._entropy = float(xlogy(P.data, P.data).sum())  # pairwise: fsum would box 1e8 numbers
+        # pairwise within a part: fsum would box 1e8 numbers, and their logarithms would be a second P
+        parts = (P.data[start : start + _PART] for start in range(0, len(P.data), _PART))
+        self._entropy = sum(float(xlogy(part, part).sum()) for part in parts)
         self._sum = float(P.data.sum())
         n = P.shape[0]
-        self.repulsion = "fields" if n > EXACT_UP_TO and n_components <= _PLANE else "exact"
-        self._field = Field(self._power)
+        approximate = "fields" if n_components <= _PLANE else "barnes-hut"
+        self.repulsion = approximate if n > EXACT_UP_TO else "exact"
+        self._approximate = (Field if n_components <= _PLANE else Boxes)(self._power)
         self._precision = np.float64 if n <= _DOUBLE_UP_TO else np.float32
         self._weights = P.data.astype(self._precision)
 
@@ -216,7 +255,7 @@ class StudentNeighbors:
         return pull[:, : Z.shape[1]]
 
     def divergence(self, Z: np.ndarray, exaggeration: float = 1.0) -> float:
-        """``KL(P || Q)`` at the map ``Z``: with a field within 1e-3, else but for rounding.
+        """``KL(P || Q)`` at the map ``Z``: within 1e-3 by a field, within 5e-3 by boxes.
 
         With ``exaggeration``, what :meth:`gradient` with it are a quarter of the gradient of.
         """
@@ -234,8 +273,8 @@ class StudentNeighbors:
         return places
 
     def _pushes(self, places: np.ndarray) -> tuple[np.ndarray, float]:
-        if self.repulsion == "fields":
-            return self._field(places)
+        if self.repulsion != "exact":
+            return self._approximate(places)
         push = np.empty_like(places)
         sums = pushes(np.ascontiguousarray(places.T), self._power, push)
         return push, math.fsum(sums)

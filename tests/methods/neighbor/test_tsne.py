@@ -11,11 +11,14 @@ from sklearn.manifold import TSNE as ScikitTSNE
 from sklearn.manifold import trustworthiness
 
 from assertions import assert_grammar, assert_same_bits
-from isentropic import SNE, TSNE, Geodesic, GlobalTSNE, MultiscaleSNE, MultiscaleTSNE, config_context
+from isentropic import SNE, TSNE, UMAP, Geodesic, GlobalTSNE, MultiscaleSNE, MultiscaleTSNE, config_context
 from isentropic._core.errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, PerplexityWarning
+from isentropic._core.models.saving import load, save
 from isentropic._core.values import Knn
-from isentropic.distances import distances_between
-from isentropic.neighbors import nearest_neighbors
+from isentropic.distances import distances_between, metrics
+from isentropic.embedding import initialization
+from isentropic.embedding.training_data import training_rows
+from isentropic.neighbors import index, nearest_neighbors, search
 from isentropic.objectives import student_losses
 
 IRIS = load_iris().data
@@ -103,11 +106,11 @@ def fields(monkeypatch):
 def test_fields_are_chosen_by_size_and_dimension(fields):
     assert TSNE(5, max_iter=3).fit(GROUPS).repulsion_ == "fields"
     assert TSNE(5, 1, max_iter=3).fit(GROUPS).repulsion_ == "fields"
-    assert TSNE(5, 3, max_iter=3).fit(GROUPS).repulsion_ == "exact"
+    assert TSNE(5, 3, max_iter=3).fit(GROUPS).repulsion_ == "barnes-hut"
 
 
 @pytest.mark.parametrize("dof", [0.6, 1.0, 3.0])
-@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("d", [1, 2, 3])
 def test_maps_by_fields_are_as_good_as_exact_ones(d, dof, monkeypatch):
     X = load_digits().data[:300]
     estimator = TSNE(15, d, dof=dof, max_iter=300, n_jobs=1)
@@ -115,8 +118,8 @@ def test_maps_by_fields_are_as_good_as_exact_ones(d, dof, monkeypatch):
     monkeypatch.setattr(student_losses, "EXACT_UP_TO", 10)
     monkeypatch.setattr(student_losses, "_DOUBLE_UP_TO", 10)
     by_fields = estimator.fit(X)
-    assert by_fields.repulsion_ == "fields"
-    assert by_fields.kl_divergence_ == pytest.approx(exact, rel=0.05 if d == 2 else 0.15)
+    assert by_fields.repulsion_ == ("fields" if d < 3 else "barnes-hut")
+    assert by_fields.kl_divergence_ == pytest.approx(exact, rel=0.05 if d > 1 else 0.15)
     new = X[:20] + 0.5
     assert_same_bits(np.vstack([by_fields.transform(row[None]) for row in new]), by_fields.transform(new))
     moved = by_fields.transform(X[:100] + 1e-9)
@@ -124,8 +127,9 @@ def test_maps_by_fields_are_as_good_as_exact_ones(d, dof, monkeypatch):
     assert np.median(apart) < 0.02 * np.ptp(by_fields.embedding_, axis=0).max()
 
 
-def test_threads_and_fields(fields):
-    one, two = (TSNE(10, max_iter=50, n_jobs=jobs).fit(GROUPS) for jobs in (1, 2))
+@pytest.mark.parametrize("d", [2, 3])
+def test_threads_and_fields(fields, d):
+    one, two = (TSNE(10, d, max_iter=50, n_jobs=jobs).fit(GROUPS) for jobs in (1, 2))
     assert_same_bits(one.embedding_, two.embedding_)
     assert_same_bits(one.transform(GROUPS + 0.1), two.transform(GROUPS + 0.1))
 
@@ -244,3 +248,83 @@ def test_places_in_many_dimensions_are_equal_to_the_bit():
     expected = fitted.transform(new)
     for start in range(12):  # many calls, as one may find its arrays in lucky places
         np.testing.assert_array_equal(fitted.transform(new[start:]), expected[start:])
+
+
+# ---- rows of single precision --------------------------------------------------------------------
+
+
+def single(n, m=20):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(n, 4)) @ rng.normal(size=(4, m)) + 0.1 * rng.normal(size=(n, m))).astype(np.float32)
+    X[-5:] = X[:5]  # duplicates
+    return X
+
+
+@pytest.mark.parametrize("n", [300, 10_050])  # the exact search, and the approximate one
+@pytest.mark.parametrize("method", [TSNE, UMAP])
+def test_rows_of_single_precision_are_kept_and_give_the_map_of_the_same_numbers(method, n, tmp_path):
+    X, steps = single(n), {"max_iter": 3} if method is TSNE else {"n_epochs": 2}
+    init = "pca" if n > 300 or method is TSNE else "spectral"
+    model = method(init=init, **steps).fit(X)
+    kept, wide = training_rows(model), method(init=init, **steps).fit(X.astype(float))
+    assert kept.dtype == np.float32
+    assert not np.may_share_memory(kept, X)
+    assert_same_bits(model.embedding_, wide.embedding_)
+    assert_same_bits(model.transform(X[:20].astype(float)), model.embedding_[:20])
+    new = X[:20] + np.float32(0.25)
+    assert_same_bits(model.transform(new), wide.transform(new.astype(float)))
+    save(model, tmp_path / "model.isentropic")
+    again = load(tmp_path / "model.isentropic")
+    assert training_rows(again).dtype == np.float32
+    assert_same_bits(again.transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize(("m", "perplexity"), [(5, 30), (5, 60), (40, 60)])  # by boxes; long lists
+def test_every_search_takes_rows_of_single_precision(m, perplexity):
+    X, new = single(400, m), single(60, m) + np.float32(0.5)
+    one, two = (TSNE(perplexity, max_iter=3).fit(table) for table in (X, X.astype(float)))
+    assert_same_bits(one.embedding_, two.embedding_)
+    assert_same_bits(one.transform(new), two.transform(new))
+
+
+@pytest.mark.parametrize("method", [TSNE, UMAP])
+def test_rows_of_single_precision_are_made_double_in_parts(method, monkeypatch):
+    sizes = []
+
+    def noted(X):
+        sizes.append(len(X))
+        return np.ascontiguousarray(X, np.float64)
+
+    for module in (index, initialization, metrics, search):
+        monkeypatch.setattr(module, "as_doubles", noted)
+    monkeypatch.setattr(search, "_MEASURED", 3000)
+    monkeypatch.setattr(initialization, "_PART", 3000)
+    X = np.random.default_rng(0).normal(size=(10_050, 20)).astype(np.float32)
+    method(init="pca", **({"max_iter": 2} if method is TSNE else {"n_epochs": 2})).fit(X)
+    assert max(sizes) <= 4096
+    assert sum(sizes) > len(X)
+
+
+def test_other_rows_become_double():
+    X = single(200)
+    y = np.arange(200) % 3
+    assert training_rows(TSNE(max_iter=2, metric="cityblock").fit(X)).dtype == float
+    assert training_rows(UMAP(n_epochs=2).fit(X, y)).dtype == float
+    assert training_rows(SNE(max_iter=2).fit(X)).dtype == float
+    assert training_rows(TSNE(max_iter=2).fit(X.astype(np.float16))).dtype == float
+
+
+def test_a_model_of_another_method_has_no_rows_of_single_precision(tmp_path):
+    model = SNE(max_iter=2).fit(single(60))
+    data = model._map.query.data
+    object.__setattr__(data, "X", data.X.astype(np.float32))
+    with pytest.raises(InvalidInputError, match="double precision"):
+        save(model, tmp_path / "model.isentropic")
+
+
+def test_principal_components_in_parts_are_those_of_the_whole(monkeypatch):
+    X = single(500).astype(float)
+    X[:, 3] = 7e9
+    whole = initialization.pca_initialization(X, 5.0, 3)
+    monkeypatch.setattr(initialization, "_PART", 64)
+    np.testing.assert_allclose(initialization.pca_initialization(X, 5.0, 3), whole, atol=1e-10)

@@ -191,7 +191,7 @@ def fuzzy_initialization(
         Z = start() / spread
         return Z if previous.steps is not None or _is_map(Z) else with_width(Z)
     if isinstance(init, str) and init == "spectral":
-        Z = spectral_initialization(W, n_components, start)
+        Z = spectral_initialization(W, n_components, start, distances.n_jobs)
     else:
         Z = with_width(start())
     return Z + _NOISE * random.standard_normal(Z.shape)

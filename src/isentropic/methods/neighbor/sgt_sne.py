@@ -138,7 +138,7 @@ class SGtSNE(Embedder):
     embedding_ : array of shape (n, n_components)
     kl_divergence_ : float
         ``sum p log(p / q)`` of the map.
-    repulsion_ : {"exact", "fields"}
+    repulsion_ : {"exact", "fields", "barnes-hut"}
         How the repulsion of all pairs was computed.
     n_iter_ : int
     classes_ : array
@@ -162,7 +162,7 @@ class SGtSNE(Embedder):
 
     _learns_from_y = True
     kl_divergence_: Annotated[float, Number()]
-    repulsion_: Annotated[str, Text("exact", "fields")]
+    repulsion_: Annotated[str, Text("exact", "fields", "barnes-hut")]
     n_iter_: Annotated[int, Whole(0)]
     _map: Annotated[ClassGeodesicMap, Sub(ClassGeodesicMap)]
 
@@ -332,7 +332,7 @@ class SEtSNE(Embedder):
     embedding_ : array of shape (n, n_components)
     kl_divergence_ : float
         ``sum p log(p / q)`` of the map.
-    repulsion_ : {"exact", "fields"}
+    repulsion_ : {"exact", "fields", "barnes-hut"}
         How the repulsion of all pairs was computed.
     n_iter_ : int
     classes_ : array
@@ -356,7 +356,7 @@ class SEtSNE(Embedder):
 
     _learns_from_y = True
     kl_divergence_: Annotated[float, Number()]
-    repulsion_: Annotated[str, Text("exact", "fields")]
+    repulsion_: Annotated[str, Text("exact", "fields", "barnes-hut")]
     n_iter_: Annotated[int, Whole(0)]
     _map: Annotated[ClassPatchMap, Sub(ClassPatchMap)]
 

@@ -80,7 +80,8 @@ def initial_embedding(
     if init == "random":
         return random.standard_normal((n, d))
     if distances.euclidean:
-        Z = pca_initialization(distances.X, float(np.abs(distances.X).max()) or 1.0, d)
+        unit = float(max(distances.X.max(), -distances.X.min()))  # of magnitudes, without a table of them
+        Z = pca_initialization(distances.X, unit or 1.0, d)
     else:
         Z = landmark_initialization(distances, d, random)
     spread = Z.std(axis=0)
@@ -177,18 +178,18 @@ class PerplexityAffinities(Part):
 
 @dataclass(frozen=True, eq=False)
 class StudentLayout(Part):
-    """An embedding with Student weights; the repulsion of all its rows is exact, or a field on a grid."""
+    """An embedding with Student weights; new rows are repelled by all its rows, or by a field on a grid."""
 
     Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
     dof: Annotated[float, Double(above=0, most=MOST_DOF)]
-    repulsion: Annotated[str, Text("exact", "fields")]
+    repulsion: Annotated[str, Text("exact", "fields", "barnes-hut")]
 
     def optimize(self, rows: np.ndarray, P: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates of new rows by damped Newton steps from the nearest row, or from the mean."""
         starts, near = initial_guesses(self.Z, rows, P), rows.astype(np.int64)
         far = np.empty((len(starts), 0), np.int64)
         with threads(n_jobs):
-            if self.repulsion == "exact":
+            if self.repulsion != "fields":
                 return optimize_rows(STUDENT, starts, self.Z, near, P, far, np.array([self.dof]))
             unit = np.sqrt(self.dof)
             return (
@@ -206,7 +207,7 @@ class StudentLayout(Part):
 
     def _require_sound(self) -> None:
         if self.repulsion == "fields" and self.Z.shape[1] > 2:
-            raise StateError("repulsion", "must be exact beyond two dimensions")
+            raise StateError("repulsion", "must not be that of fields beyond two dimensions")
 
 
 class StudentMap(RowOptimizer):
@@ -273,8 +274,10 @@ def schedule(
 
 def student_affinities(knn: Neighbors, perplexity: float, n_jobs: int | None) -> Any:
     """The joint affinities P of t-SNE: conditional ones of a perplexity, symmetrized."""
-    P = conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)[0]
-    return joint_affinities(knn, P, n_jobs=n_jobs)
+    # not held by a name here: the sides are joined without the lists that they are made of
+    return joint_affinities(
+        knn, conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)[0], n_jobs=n_jobs
+    )
 
 
 def descend(

@@ -136,6 +136,7 @@ class UMAP(Embedder):
     n_iter_: Annotated[int, Whole(0)]
     _map: Annotated[FuzzyMap, Sub(FuzzyMap)]
     _refines = True
+    _keeps_single = True
 
     def __init__(
         self,
