@@ -93,6 +93,24 @@ def logarithms(x, scratch, out):
         out[j] += 2.0 * q * (low + z4 * (middle + z4 * high))
 
 
+# ---- Two numbers of single precision as the bits of one, so that both are fetched by one access --------
+
+
+_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+@kernel
+def low_single(pair):
+    """The first of two float32 that are seen as one uint64."""
+    return np.uint32(pair & _LOW).view(np.float32)
+
+
+@kernel
+def high_single(pair):
+    """The second one."""
+    return np.uint32(pair >> _HALF).view(np.float32)
+
+
 # ---- Small dense matrices inside other kernels: dot products, Cholesky factors, triangular systems ----
 
 

@@ -167,6 +167,7 @@ class TSNE(Embedder):
         )
         P = student_affinities(knn, perplexity, n_jobs)
         loss = StudentNeighbors(P, n_components=d, dof=float(self.dof), n_jobs=n_jobs)
+        del P  # the loss has its edges, in single precision
         late = 1.0 if self.exaggeration is None else float(self.exaggeration)
         steps = schedule(int(self.max_iter), float(self.early_exaggeration), late, previous)
         Z = merged_embedding(data, descend(loss, distances, steps, self.init, d, random, previous))
