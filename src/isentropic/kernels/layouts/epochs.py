@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..elementary import next_key, random_below, random_key
+from ..elementary import high_single, low_single, next_key, random_below, random_key
 from ..networks import MEAN, SQUARE
 
 # --------------------------------------------------------------------------------------------------
@@ -20,21 +20,26 @@ FIRST, LAST = -24, 24  # the doublings that it spans
 _BITS = 17  # of a float that lie between two entries
 _OFFSET = (127 + FIRST) * STEPS
 _PART = np.float32(1.0 / (1 << _BITS))
+_HIGH = np.uint64(32)
 _MOST = np.float32(4.0)  # a push along a coordinate, as in the published program
 
 
 @kernel
-def _force(forces, which, square):
-    """Entry of the table of forces for a squared distance: linear between two entries."""
+def _force(table, square):
+    """A force at a squared distance, linear between two entries: what one has, and the next has more."""
     bits = np.float32(square).view(np.int32)
-    at = min(max((bits >> _BITS) - _OFFSET, 0), len(forces) - 2)
-    part = np.float32(bits & ((1 << _BITS) - 1)) * _PART
-    low = forces[at, which]
-    return low + part * (forces[at + 1, which] - low)
+    entry = table[np.uint64(min(max((bits >> _BITS) - _OFFSET, 0), len(table) - 2))]
+    return low_single(entry) + np.float32(bits & ((1 << _BITS) - 1)) * _PART * high_single(entry)
 
 
 @kernel
-def _gather(i, d, Z, indptr, indices, weights, forces, key, draws, push, total):
+def _drawn(key, jumps, t, n):
+    """The row that the key of draw t gives, of n."""
+    return ((key * jumps[0, t] + jumps[1, t]) >> _HIGH) * n >> _HIGH
+
+
+@kernel
+def _gather(i, d, Z, listed, weights, forces, key, jumps, push, total):
     """Pulls of the edges of row i and pushes of drawn rows, added up in ``total``; how stiff the pulls are.
 
     ``push`` is what a drawn row weighs.
@@ -42,26 +47,50 @@ def _gather(i, d, Z, indptr, indices, weights, forces, key, draws, push, total):
     stiffness = np.float32(0.0)
     for c in range(d):
         total[c] = 0.0
-    for e in range(indptr[i], indptr[i + 1]):
-        j = indices[e]
+    for e in range(len(listed)):
+        j = listed[e]
         square = np.float32(0.0)
         for c in range(d):
             gap = Z[j, c] - Z[i, c]
             square += gap * gap
-        pull = weights[e] * _force(forces, 0, square)
+        pull = weights[e] * _force(forces[0], square)
         stiffness += pull
         for c in range(d):
             total[c] += pull * (Z[j, c] - Z[i, c])
-    for _ in range(draws):
-        key = next_key(key)
-        j = random_below(key, len(Z))
+    for t in range(jumps.shape[1]):
+        j = _drawn(key, jumps, t, np.uint64(len(Z)))
         square = np.float32(0.0)
         for c in range(d):
             gap = Z[i, c] - Z[j, c]
             square += gap * gap
-        force = _force(forces, 1, square)
+        force = _force(forces[1], square)
         for c in range(d):
             total[c] += push * min(max(force * (Z[i, c] - Z[j, c]), -_MOST), _MOST)
+    return stiffness
+
+
+@kernel
+def _gather_in_plane(i, packed, listed, weights, forces, key, jumps, push, total):
+    """As :func:`_gather` in two dimensions, where places are pairs of bits: many edges and draws at once."""
+    x, y = low_single(packed[i]), high_single(packed[i])
+    stiffness, across, along = np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    pulls, pushes = forces[0], forces[1]
+    for e in range(len(listed)):
+        place = packed[listed[e]]
+        dx, dy = low_single(place) - x, high_single(place) - y
+        pull = weights[e] * _force(pulls, dx * dx + dy * dy)
+        stiffness += pull
+        across += pull * dx
+        along += pull * dy
+    first, second = np.float32(0.0), np.float32(0.0)
+    for t in range(jumps.shape[1]):
+        place = packed[_drawn(key, jumps, t, np.uint64(len(packed)))]
+        dx, dy = x - low_single(place), y - high_single(place)
+        force = _force(pushes, dx * dx + dy * dy)
+        first += min(max(force * dx, -_MOST), _MOST)
+        second += min(max(force * dy, -_MOST), _MOST)
+    total[0] = across + push * first
+    total[1] = along + push * second
     return stiffness
 
 
@@ -78,37 +107,50 @@ def _move(i, d, Z, speeds, out, total, stiffness, rate, momentum, farthest):
         out[i, c] = Z[i, c] + speeds[i, c]
 
 
-@parallel_kernel
-def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed, epoch, draws, push, rate,
-                momentum, farthest):  # fmt: skip
-    """Move every row by its edges and by ``draws`` drawn rows, which weigh ``push`` of its degree together.
+@kernel
+def _forces_on(i, Z, packed, indptr, indices, weights, degrees, forces, key, jumps, push, total):
+    """What row i gathers, where drawn rows weigh ``push`` of its degree together."""
+    listed, weight = indices[indptr[i] : indptr[i + 1]], weights[indptr[i] : indptr[i + 1]]
+    each = push * degrees[i] / np.float32(jumps.shape[1])
+    if Z.shape[1] == 2:
+        return _gather_in_plane(i, packed, listed, weight, forces, key, jumps, each, total)
+    return _gather(i, Z.shape[1], Z, listed, weight, forces, key, jumps, each, total)
 
-    ``forces`` is the table of pull and push by squared distance. All positions are of single precision.
+
+@parallel_kernel
+def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push, rate,
+                momentum, farthest):  # fmt: skip
+    """Move every row by its edges and by drawn rows, as many as ``jumps`` has, which weigh ``push`` of its
+    degree together.
+
+    ``forces`` are packed tables of pull and push by squared distance. Positions are of single precision, and
+    ``indices`` unsigned, which spares a look at their sign.
     """
     n, d = Z.shape
+    packed = Z.view(np.uint64).ravel() if d == 2 else np.empty(0, np.uint64)
     for block in rows((n + _ROWS - 1) // _ROWS):
         total = np.empty(d, np.float32)
         for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
             key = random_key(seed, epoch, i)
-            each = push * degrees[i] / np.float32(draws)
+            stiffness = _forces_on(
+                i, Z, packed, indptr, indices, weights, degrees, forces, key, jumps, push, total
+            )
             if d == 2:  # as a constant, the dimension costs nothing
-                stiffness = _gather(i, 2, Z, indptr, indices, weights, forces, key, draws, each, total)
                 _move(i, 2, Z, speeds, out, total, stiffness, rate, momentum, farthest)
             else:
-                stiffness = _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
                 _move(i, d, Z, speeds, out, total, stiffness, rate, momentum, farthest)
 
 
 @parallel_kernel
-def fuzzy_gradient(Z, indptr, indices, weights, degrees, forces, seed, epoch, draws, push, out):
+def fuzzy_gradient(Z, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push, out):
     """The gradient at every row of a map into ``out``: what :func:`fuzzy_epoch` gathers, the other way."""
     n, d = Z.shape
+    packed = Z.view(np.uint64).ravel() if d == 2 else np.empty(0, np.uint64)
     for block in rows((n + _ROWS - 1) // _ROWS):
         total = np.empty(d, np.float32)
         for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            each = push * degrees[i] / np.float32(draws)
             key = random_key(seed, epoch, i)
-            _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
+            _forces_on(i, Z, packed, indptr, indices, weights, degrees, forces, key, jumps, push, total)
             for c in range(d):
                 out[i, c] = -total[c]
 
