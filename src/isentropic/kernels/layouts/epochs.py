@@ -20,7 +20,6 @@ FIRST, LAST = -24, 24  # the doublings that it spans
 _BITS = 17  # of a float that lie between two entries
 _OFFSET = (127 + FIRST) * STEPS
 _PART = np.float32(1.0 / (1 << _BITS))
-_HIGH = np.uint64(32)
 _MOST = np.float32(4.0)  # a push along a coordinate, as in the published program
 
 
@@ -30,12 +29,6 @@ def _force(table, square):
     bits = np.float32(square).view(np.int32)
     entry = table[np.uint64(min(max((bits >> _BITS) - _OFFSET, 0), len(table) - 2))]
     return low_single(entry) + np.float32(bits & ((1 << _BITS) - 1)) * _PART * high_single(entry)
-
-
-@kernel
-def _drawn(key, jumps, t, n):
-    """The row that the key of draw t gives, of n."""
-    return ((key * jumps[0, t] + jumps[1, t]) >> _HIGH) * n >> _HIGH
 
 
 @kernel
@@ -58,7 +51,7 @@ def _gather(i, d, Z, listed, weights, forces, key, jumps, push, total):
         for c in range(d):
             total[c] += pull * (Z[j, c] - Z[i, c])
     for t in range(jumps.shape[1]):
-        j = _drawn(key, jumps, t, np.uint64(len(Z)))
+        j = random_below(key * jumps[0, t] + jumps[1, t], len(Z))
         square = np.float32(0.0)
         for c in range(d):
             gap = Z[i, c] - Z[j, c]
@@ -70,28 +63,39 @@ def _gather(i, d, Z, listed, weights, forces, key, jumps, push, total):
 
 
 @kernel
-def _gather_in_plane(i, packed, listed, weights, forces, key, jumps, push, total):
-    """As :func:`_gather` in two dimensions, where places are pairs of bits: many edges and draws at once."""
+def _pulls_in_plane(i, packed, listed, weights, table, total):
+    """Pulls of the edges of row i in two dimensions, where places are pairs of bits; how stiff they are."""
     x, y = low_single(packed[i]), high_single(packed[i])
     stiffness, across, along = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    pulls, pushes = forces[0], forces[1]
     for e in range(len(listed)):
         place = packed[listed[e]]
         dx, dy = low_single(place) - x, high_single(place) - y
-        pull = weights[e] * _force(pulls, dx * dx + dy * dy)
+        pull = weights[e] * _force(table, dx * dx + dy * dy)
         stiffness += pull
         across += pull * dx
         along += pull * dy
-    first, second = np.float32(0.0), np.float32(0.0)
-    for t in range(jumps.shape[1]):
-        place = packed[_drawn(key, jumps, t, np.uint64(len(packed)))]
-        dx, dy = x - low_single(place), y - high_single(place)
-        force = _force(pushes, dx * dx + dy * dy)
-        first += min(max(force * dx, -_MOST), _MOST)
-        second += min(max(force * dy, -_MOST), _MOST)
-    total[0] = across + push * first
-    total[1] = along + push * second
+    total[0], total[1] = across, along
     return stiffness
+
+
+@kernel
+def _pushes_in_plane(own, packed, table, seed, epoch, first, jumps, keys, pushed):
+    """Pushes of drawn rows on those from ``first`` on, whose places are ``own``, into ``pushed`` (2, n).
+
+    One draw of many rows at once.
+    """
+    for r in range(len(own)):
+        keys[r] = random_key(seed, epoch, first + r)
+        pushed[0, r], pushed[1, r] = 0.0, 0.0
+    for t in range(jumps.shape[1]):
+        factor, summand = jumps[0, t], jumps[1, t]
+        for r in range(len(own)):
+            place = packed[np.uint64(random_below(keys[r] * factor + summand, len(packed)))]
+            dx = low_single(own[r]) - low_single(place)
+            dy = high_single(own[r]) - high_single(place)
+            force = _force(table, dx * dx + dy * dy)
+            pushed[0, r] += min(max(force * dx, -_MOST), _MOST)
+            pushed[1, r] += min(max(force * dy, -_MOST), _MOST)
 
 
 @kernel
@@ -108,13 +112,35 @@ def _move(i, d, Z, speeds, out, total, stiffness, rate, momentum, farthest):
 
 
 @kernel
-def _forces_on(i, Z, packed, indptr, indices, weights, degrees, forces, key, jumps, push, total):
-    """What row i gathers, where drawn rows weigh ``push`` of its degree together."""
-    listed, weight = indices[indptr[i] : indptr[i + 1]], weights[indptr[i] : indptr[i + 1]]
-    each = push * degrees[i] / np.float32(jumps.shape[1])
-    if Z.shape[1] == 2:
-        return _gather_in_plane(i, packed, listed, weight, forces, key, jumps, each, total)
-    return _gather(i, Z.shape[1], Z, listed, weight, forces, key, jumps, each, total)
+def _forces_on(
+    first, Z, packed, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push, scratch, out
+):
+    """What the rows from ``first`` on gather, a row of ``out`` each, the last number how stiff the pulls are.
+
+    Drawn rows weigh ``push`` of the degree of a row together.
+    """
+    keys, pushed = scratch
+    d, count = Z.shape[1], len(out)
+    if d == 2:
+        own = packed[first : first + count]
+        _pushes_in_plane(own, packed, forces[1], seed, epoch, first, jumps, keys, pushed)
+    for r in range(count):
+        i = first + r
+        listed, weight = indices[indptr[i] : indptr[i + 1]], weights[indptr[i] : indptr[i + 1]]
+        each = push * degrees[i] / np.float32(jumps.shape[1])
+        if d == 2:
+            out[r, 2] = _pulls_in_plane(i, packed, listed, weight, forces[0], out[r])
+            out[r, 0] += each * pushed[0, r]
+            out[r, 1] += each * pushed[1, r]
+        else:
+            key = random_key(seed, epoch, i)
+            out[r, d] = _gather(i, d, Z, listed, weight, forces, key, jumps, each, out[r])
+
+
+@kernel
+def _scratch():
+    """The keys of a block of rows, and what they are pushed by."""
+    return np.empty(_ROWS, np.uint64), np.empty((2, _ROWS), np.float32)
 
 
 @parallel_kernel
@@ -129,16 +155,15 @@ def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed,
     n, d = Z.shape
     packed = Z.view(np.uint64).ravel() if d == 2 else np.empty(0, np.uint64)
     for block in rows((n + _ROWS - 1) // _ROWS):
-        total = np.empty(d, np.float32)
-        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            key = random_key(seed, epoch, i)
-            stiffness = _forces_on(
-                i, Z, packed, indptr, indices, weights, degrees, forces, key, jumps, push, total
-            )
+        start, count = block * _ROWS, min(_ROWS, n - block * _ROWS)
+        total, scratch = np.empty((count, d + 1), np.float32), _scratch()
+        _forces_on(start, Z, packed, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push,
+                   scratch, total)  # fmt: skip
+        for r in range(count):
             if d == 2:  # as a constant, the dimension costs nothing
-                _move(i, 2, Z, speeds, out, total, stiffness, rate, momentum, farthest)
+                _move(start + r, 2, Z, speeds, out, total[r], total[r, 2], rate, momentum, farthest)
             else:
-                _move(i, d, Z, speeds, out, total, stiffness, rate, momentum, farthest)
+                _move(start + r, d, Z, speeds, out, total[r], total[r, d], rate, momentum, farthest)
 
 
 @parallel_kernel
@@ -147,12 +172,13 @@ def fuzzy_gradient(Z, indptr, indices, weights, degrees, forces, seed, epoch, ju
     n, d = Z.shape
     packed = Z.view(np.uint64).ravel() if d == 2 else np.empty(0, np.uint64)
     for block in rows((n + _ROWS - 1) // _ROWS):
-        total = np.empty(d, np.float32)
-        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            key = random_key(seed, epoch, i)
-            _forces_on(i, Z, packed, indptr, indices, weights, degrees, forces, key, jumps, push, total)
+        start, count = block * _ROWS, min(_ROWS, n - block * _ROWS)
+        total, scratch = np.empty((count, d + 1), np.float32), _scratch()
+        _forces_on(start, Z, packed, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push,
+                   scratch, total)  # fmt: skip
+        for r in range(count):
             for c in range(d):
-                out[i, c] = -total[c]
+                out[start + r, c] = -total[r, c]
 
 
 # ---- One step of a layout over fixed pairs: every row gathers its forces and takes a step of Adam's ----
