@@ -9,7 +9,7 @@ from scipy import fft
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 
-from ..kernels._jit import threads
+from ..kernels._jit import share, threads
 from ..kernels.layouts.neighbor_forces import (
     mixture_forces,
     packed_pulls,
@@ -83,6 +83,7 @@ def _negative_entropy(P: np.ndarray) -> float:
 SPACING = 0.35  # of the nodes, for the weights (1 + d^2)^-1
 _TOUCHED = 4  # nodes that a row touches along an axis
 _MOST_NODES = 4096  # along an axis; beyond that they lie farther apart
+_AT_ONCE = 64  # lines of a grid, or columns, that are transformed together
 _SPARE = 1.08  # more nodes than needed, so that a map may grow before its kernel is transformed anew
 
 
@@ -149,11 +150,29 @@ class Field:
     def _convolved(self, places: np.ndarray, starts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         grid = np.empty(tuple(nodes), np.float32)
         spread_charges(places, starts, grid)
+        waves = np.empty((nodes[0], self._spectrum.shape[1]), np.complex64)
+        first, second = self._shape
+
+        def along_lines(b: int) -> None:
+            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
+            waves[block] = fft.rfft(grid[block], n=second, axis=1)
+
+        def across_lines(b: int) -> None:
+            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
+            wave = fft.fft(waves[:, block], n=first, axis=0)
+            wave *= self._spectrum[:, block]
+            waves[:, block] = fft.ifft(wave, axis=0, overwrite_x=True)[: nodes[0]]
+
+        def back(b: int) -> None:
+            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
+            field[block] = fft.irfft(waves[block], n=second, axis=1)[:, : nodes[1]]
+
         # one axis after the other: half of the lines are empty before the second, unread after it
-        waves = fft.fft(fft.rfft(grid, n=self._shape[1], axis=1), n=self._shape[0], axis=0)
-        waves *= self._spectrum
-        waves = fft.ifft(waves, axis=0, overwrite_x=True)[: nodes[0]]
-        return fft.irfft(waves, n=self._shape[1], axis=1)
+        field = grid
+        share(along_lines, -(-len(waves) // _AT_ONCE))
+        share(across_lines, -(-waves.shape[1] // _AT_ONCE))
+        share(back, -(-len(waves) // _AT_ONCE))
+        return field
 
 
 def _coefficients(spectrum: np.ndarray, shape: list[int]) -> np.ndarray:
