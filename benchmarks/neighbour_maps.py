@@ -4,7 +4,8 @@
 
 Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
 principal components. "CPU s" are processor seconds of all threads; the lists of "given lists" were found
-before. T(15) and C(15), the area under R_NX and the accuracy of 10 neighbours in the map are of 1,500 rows.
+before. "Stages" are parts of a fit on one thread, each by itself, in CPU s of all its steps. T(15) and C(15),
+the area under R_NX and the accuracy of 10 neighbours in the map are of 1,500 rows.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ def measured(make, *, lists=False):
     return run
 
 
-def _given(data):
-    """The lists of the rows that are there: in a warm-up, of some."""
+def _given(data, k=15):
+    """The lists of ``k`` of the rows that are there: in a warm-up, of some."""
     from isentropic import Knn, Neighbors
     from isentropic.neighbors import nearest_neighbors
 
     if len(data["X"]) <= data["indices"].max():
-        return nearest_neighbors(data["X"], Knn(15))
+        return nearest_neighbors(data["X"], Knn(k))
     return Neighbors(data["indices"], data["distances"], "euclidean", True)
 
 
@@ -107,7 +108,101 @@ def trimap_of_amid(_):
     return trimap.TRIMAP(verbose=False)
 
 
+# ---- Stages of a fit -----------------------------------------------------------------------------
+
+
+def with_map(n):
+    """Digits, lists of 90 neighbours, and the map of t-SNE."""
+
+    def data():
+        from isentropic import TSNE, Knn
+        from isentropic.neighbors import nearest_neighbors
+
+        X, _ = digits(n)
+        found = nearest_neighbors(X, Knn(90))
+        map_ = TSNE(neighbors=found).fit_transform(X)
+        return {"X": X, "indices": found.indices, "distances": found.distances, "map": map_}
+
+    return data
+
+
+def stage(prepare, steps=1, least=1):
+    """A contender: ``prepare`` gives the work of a step; a fit has ``steps``, and ``least`` are measured."""
+
+    def run(data):
+        from isentropic.kernels._jit import threads
+
+        knn = _given({**data, "indices": data["indices"][:, :15], "distances": data["distances"][:, :15]}, 15)
+        with threads(1):
+            work = prepare(data["X"], _given(data, 90), knn, np.ascontiguousarray(data["map"], np.float32))
+            work()
+            begun = time.process_time()
+            for _ in range(least):
+                work()
+            spent = time.process_time() - begun
+        return {"CPU s": spent * steps / least, "ms a step": 1e3 * spent / least}
+
+    return run
+
+
+def _search_of(k):
+    from isentropic import Knn
+    from isentropic.neighbors import nearest_neighbors
+
+    return lambda X, *_: lambda: nearest_neighbors(X, Knn(k), n_jobs=1)
+
+
+def _joint(X, knn, *_):
+    from isentropic.methods.neighbor.tsne_stages import student_affinities
+
+    return student_affinities(knn, 30.0, 1)
+
+
+def _pull_of_map(X, knn, few, Z):
+    from isentropic.objectives.student_losses import OrderedPulls
+
+    P = _joint(X, knn)
+    pulls = OrderedPulls(P.indptr.astype(np.int64), P.indices, P.data.astype(np.float32))
+    return lambda: pulls(Z)
+
+
+def _field_of_map(X, knn, few, Z):
+    from isentropic.objectives import Field
+
+    field = Field()
+    return lambda: field(Z)
+
+
+def _epoch_of_map(X, knn, few, Z):
+    from isentropic.affinities import fitted_curve, fuzzy_graph
+    from isentropic.objectives import FuzzyMoves
+
+    moves = FuzzyMoves(fuzzy_graph(few, n_jobs=1), fitted_curve(0.1, 1.0), push=5.0, n_epochs=200, seed=0)
+    Z = Z * np.float32(0.1)  # as wide as maps of UMAP are
+    out, memory = np.empty_like(Z), np.zeros((1, *Z.shape), np.float32)
+    return lambda: moves(Z, memory, out, 100)
+
+
+def _start_of_map(X, knn, few, Z):
+    from isentropic.affinities import fuzzy_graph
+    from isentropic.embedding.initialization import spectral_initialization
+
+    return lambda: spectral_initialization(fuzzy_graph(few, n_jobs=1), 2, lambda: X[:, :2])
+
+
+STAGES = {
+    "t-SNE: neighbours": stage(_search_of(90)),
+    "t-SNE: affinities": stage(lambda X, knn, *_: lambda: _joint(X, knn)),
+    "t-SNE: pulls": stage(_pull_of_map, 750, 100),
+    "t-SNE: field": stage(_field_of_map, 750, 100),
+    "UMAP: neighbours": stage(_search_of(15)),
+    "UMAP: graph and start": stage(_start_of_map),
+    "UMAP: epochs": stage(_epoch_of_map, 200, 50),
+}
+
+
 def cases():
+    yield Case("stages, n = 60,000", with_map(60_000), STAGES, warm_up=12_000, repeats=1, peers=PEERS)
     for n in (5_000, 20_000, 70_000):
         contenders = {
             "umap-learn, seeded": measured(umap_learn(random_state=0, n_jobs=1)),

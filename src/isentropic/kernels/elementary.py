@@ -93,6 +93,24 @@ def logarithms(x, scratch, out):
         out[j] += 2.0 * q * (low + z4 * (middle + z4 * high))
 
 
+# ---- Two numbers of single precision as the bits of one, so that both are fetched by one access --------
+
+
+_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+@kernel
+def low_single(pair):
+    """The first of two float32 that are seen as one uint64."""
+    return np.uint32(pair & _LOW).view(np.float32)
+
+
+@kernel
+def high_single(pair):
+    """The second one."""
+    return np.uint32(pair >> _HALF).view(np.float32)
+
+
 # ---- Small dense matrices inside other kernels: dot products, Cholesky factors, triangular systems ----
 
 
@@ -162,13 +180,26 @@ def random_key(seed, epoch, row):
     return mixed(key ^ (np.uint64(row) + np.uint64(0x8CB92BA72F3D8DD7)))
 
 
+_FACTOR, _SUMMAND = 6364136223846793005, 1442695040888963407
+
+
 @kernel
 def next_key(key):
     """The next key of a row: a linear congruence of full period, whose high bits count."""
-    return key * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    return key * np.uint64(_FACTOR) + np.uint64(_SUMMAND)
 
 
 @kernel
 def random_below(key, n):
     """A number below ``n``, which is less than 2^32, from the high half of a key."""
     return np.int64(((key >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+def key_jumps(count):
+    """``count`` factors and summands (2, count) that lead from a key to each of the next, whatever it is."""
+    factor, summand, jumps = 1, 0, np.empty((2, count), np.uint64)
+    for t in range(count):
+        factor = factor * _FACTOR % 2**64
+        summand = (summand * _FACTOR + _SUMMAND) % 2**64
+        jumps[0, t], jumps[1, t] = factor, summand
+    return jumps

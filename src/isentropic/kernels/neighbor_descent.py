@@ -115,13 +115,11 @@ def _measure(kind, data, weights, tile, four, shared, out):
 def _offer(entries, bits, row):
     """Put a row into a list, as new, unless it is there or the list is full of nearer ones."""
     entry = (np.int64(bits) << 32) | (np.int64(row) << 1)
-    low, high = 0, len(entries)
-    while low < high:
-        middle = (low + high) >> 1
-        if entries[middle] < entry:
-            low = middle + 1
-        else:
-            high = middle
+    low, left = 0, len(entries)
+    while left > 0:  # without a branch on what is found, which no processor foresees
+        half = (left + 1) >> 1
+        low += half * np.int64(entries[low + half - 1] < entry)
+        left -= half
     if low == len(entries) or entries[low] >> 1 == entry >> 1:
         return 0
     for s in range(len(entries) - 1, low, -1):

@@ -224,3 +224,19 @@ def sort_by(keys, order):
             order[place] = order[child]
             place, child = child, 2 * child + 1
         order[place] = entry
+
+
+# ---- A graph whose rows are numbered anew --------------------------------------------------------
+
+
+@parallel_kernel
+def renumbered_edges(indptr, indices, weights, rows_before, names, out_ptr, out, out_weights):
+    """A graph whose row s was row ``rows_before[s]``, and whose columns j become ``names[j]``.
+
+    The entries of a row stay in their order, so that sums over them keep their bits.
+    """
+    for s in rows(len(rows_before)):
+        first, before = out_ptr[s], indptr[rows_before[s]]
+        for e in range(out_ptr[s + 1] - first):
+            out[first + e] = names[indices[before + e]]
+            out_weights[first + e] = weights[before + e]

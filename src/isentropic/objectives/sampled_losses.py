@@ -10,6 +10,7 @@ from scipy.special import rel_entr
 
 from .._core.runtime import row_blocks
 from ..kernels._jit import threads
+from ..kernels.elementary import key_jumps
 from ..kernels.layouts.epochs import (
     FIRST,
     LAST,
@@ -50,6 +51,14 @@ def force_table(a: float, b: float) -> np.ndarray:
     return np.column_stack([pull, push]).astype(np.float32)
 
 
+def packed_tables(forces: np.ndarray) -> np.ndarray:
+    """Tables of pull and push (2, entries): each entry and what the next one has more, as the bits of one."""
+    packed = np.zeros((2, len(forces), 2), np.float32)
+    packed[:, :, 0] = forces.T
+    packed[:, :-1, 1] = np.diff(forces.T)
+    return packed.view(np.uint64)[:, :, 0]
+
+
 def mean_edge_cost(W: csr_array, curve: tuple[float, float], Z: np.ndarray) -> float:
     """The mean of ``w log(w / q) + (1 - w) log((1 - w) / (1 - q))`` over the edges of a graph: at least 0.
 
@@ -71,9 +80,9 @@ class _FuzzyForces:
     """A fuzzy graph, the forces of a curve along its edges, and the draws of a seed."""
 
     def __init__(self, W: csr_array, curve: tuple[float, float], *, push: float, seed: int):
-        self._edges = W.indptr.astype(np.int64), W.indices.astype(np.int32), W.data.astype(np.float32)
+        self._edges = W.indptr.astype(np.int64), W.indices.astype(np.uint32), W.data.astype(np.float32)
         self._degrees = np.asarray(W.sum(axis=1)).ravel().astype(np.float32)
-        self._forces = force_table(*curve)
+        self._forces, self._jumps = packed_tables(force_table(*curve)), key_jumps(_DRAWS)
         self._push, self._seed = push, seed
 
 
@@ -109,7 +118,7 @@ class FuzzyMoves(_FuzzyForces):
         momentum = _MOMENTA[share >= 1.0 - _LAST]
         steps = (push, _FIRST_RATE * (1.0 - share), momentum, _FARTHEST)
         fuzzy_epoch(Z, memory[0], out, *self._edges, self._degrees, self._forces, self._seed, epoch,
-                    _DRAWS, *np.array(steps, np.float32))  # fmt: skip
+                    self._jumps, *np.array(steps, np.float32))  # fmt: skip
 
 
 class FuzzyNeighbors(_FuzzyForces):
@@ -136,7 +145,7 @@ class FuzzyNeighbors(_FuzzyForces):
         push = np.float32(self._push / exaggeration)
         with threads(self.n_jobs if len(Z) > _WORTH_THREADS else 1):
             fuzzy_gradient(np.ascontiguousarray(Z, np.float32), *self._edges, self._degrees, self._forces,
-                         self._seed, self._count, _DRAWS, push, out)  # fmt: skip
+                         self._seed, self._count, self._jumps, push, out)  # fmt: skip
         self._count += 1
         return out
 

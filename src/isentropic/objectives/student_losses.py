@@ -9,10 +9,11 @@ from scipy import fft
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 
-from ..kernels._jit import threads
+from ..kernels._jit import share, threads
 from ..kernels.boxes import boxes_of, means_of, pushes_by_boxes, split_rows
 from ..kernels.layouts.neighbor_forces import (
     mixture_forces,
+    packed_pulls,
     pull_logs,
     pulls,
     pulls_in_plane,
@@ -22,6 +23,7 @@ from ..kernels.layouts.neighbor_forces import (
     spread_charges,
 )
 from ..kernels.pairs.degrees import all_pairs_forces
+from ..kernels.sorting import renumbered_edges
 
 # ---- The cost of t-SNE over all pairs in double precision, with or without a part for large distances ----
 
@@ -82,6 +84,7 @@ def _negative_entropy(P: np.ndarray) -> float:
 SPACING = 0.35  # of the nodes, for the weights (1 + d^2)^-1
 _TOUCHED = 4  # nodes that a row touches along an axis
 _MOST_NODES = 4096  # along an axis; beyond that they lie farther apart
+_AT_ONCE = 64  # lines of a grid, or columns, that are transformed together
 _SPARE = 1.08  # more nodes than needed, so that a map may grow before its kernel is transformed anew
 
 
@@ -117,7 +120,8 @@ class Field:
         return field, origin, spacing
 
     def _around(self, Z: np.ndarray, margin: int):
-        low, high = Z.min(axis=0), Z.max(axis=0)
+        columns = np.ascontiguousarray(Z.T)  # along rows, which is ten times faster
+        low, high = columns.min(axis=1), columns.max(axis=1)
         widest = float((high - low).max())
         spacing = np.float32(max(self.spacing, widest / (_MOST_NODES - _TOUCHED - 2 * margin)))
         origin = low - margin * spacing
@@ -147,11 +151,29 @@ class Field:
     def _convolved(self, places: np.ndarray, starts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         grid = np.empty(tuple(nodes), np.float32)
         spread_charges(places, starts, grid)
+        waves = np.empty((nodes[0], self._spectrum.shape[1]), np.complex64)
+        first, second = self._shape
+
+        def along_lines(b: int) -> None:
+            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
+            waves[block] = fft.rfft(grid[block], n=second, axis=1)
+
+        def across_lines(b: int) -> None:
+            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
+            wave = fft.fft(waves[:, block], n=first, axis=0)
+            wave *= self._spectrum[:, block]
+            waves[:, block] = fft.ifft(wave, axis=0, overwrite_x=True)[: nodes[0]]
+
+        def back(b: int) -> None:
+            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
+            field[block] = fft.irfft(waves[block], n=second, axis=1)[:, : nodes[1]]
+
         # one axis after the other: half of the lines are empty before the second, unread after it
-        waves = fft.fft(fft.rfft(grid, n=self._shape[1], axis=1), n=self._shape[0], axis=0)
-        waves *= self._spectrum
-        waves = fft.ifft(waves, axis=0, overwrite_x=True)[: nodes[0]]
-        return fft.irfft(waves, n=self._shape[1], axis=1)
+        field = grid
+        share(along_lines, -(-len(waves) // _AT_ONCE))
+        share(across_lines, -(-waves.shape[1] // _AT_ONCE))
+        share(back, -(-len(waves) // _AT_ONCE))
+        return field
 
 
 def _coefficients(spectrum: np.ndarray, shape: list[int]) -> np.ndarray:
@@ -197,6 +219,89 @@ class Boxes:
         return out, float(sums.sum())
 
 
+# ---- Pulls along the edges of a graph; in the plane, rows that are near each other are near in memory ----
+
+
+class Pulls:
+    """``sum_j p_ij / (1 + |z_i - z_j|^2) (z_i - z_j)`` for P as a graph in CSR form, ``O(nnz d)`` a call."""
+
+    def __init__(self, starts: np.ndarray, indices: np.ndarray, weights: np.ndarray):
+        self._edges = starts, indices, weights
+
+    def __call__(self, places: np.ndarray) -> np.ndarray:
+        """The pulls at ``places`` (n, d)."""
+        out = np.empty_like(places)
+        (pulls_in_plane if places.shape[1] == _PLANE else pulls)(*self._edges, places, out)
+        return out
+
+    def logs(self, places: np.ndarray) -> np.ndarray:
+        """``sum_j p_ij log(1 + |z_i - z_j|^2)`` of every row, in any order."""
+        return pull_logs(*self._edges, places)
+
+
+_LEVELS = 10  # doublings of the curve that orders rows: a map has 1024 cells along an axis
+_FIRST_ORDERS = 16  # calls until rows are put in order again, and twice as many each time
+
+
+class OrderedPulls:
+    """:class:`Pulls` in the plane, in single precision.
+
+    Rows are numbered along a curve through the map (Morton's order), so that those that pull a row are near
+    in memory. The map moves, so that the numbering is made anew after 16, 32, 64, ... calls. The entries of a
+    row keep their order: no bit depends on the numbering. ``O(nnz)`` a call.
+    """
+
+    def __init__(self, starts: np.ndarray, indices: np.ndarray, weights: np.ndarray):
+        self._edges = starts, indices.astype(np.uint32), weights
+        self._order = np.arange(len(starts) - 1)  # of the rows as they are numbered
+        self._calls, self._next = 0, 0
+
+    def __call__(self, places: np.ndarray) -> np.ndarray:
+        """The pulls at ``places`` (n, 2)."""
+        if self._calls == self._next:
+            self._put_in_order(places)
+            self._next = max(2 * self._next, _FIRST_ORDERS)
+        self._calls += 1
+        out = np.empty_like(places)
+        packed = places.view(np.uint64)[self._order, 0]
+        packed_pulls(*self._edges, packed, self._order, out)
+        return out
+
+    def logs(self, places: np.ndarray) -> np.ndarray:
+        """``sum_j p_ij log(1 + |z_i - z_j|^2)`` of every row, in any order."""
+        return pull_logs(*self._edges, places[self._order])
+
+    def _put_in_order(self, places: np.ndarray) -> None:
+        before = np.empty(len(places), np.int64)
+        before[self._order] = np.arange(len(places))
+        order = curve_order(places)
+        names = np.empty(len(places), np.uint32)
+        names[before[order]] = np.arange(len(places))
+        starts, indices, weights = self._edges
+        lengths = np.diff(starts)[before[order]]
+        moved = np.concatenate([[0], np.cumsum(lengths)])
+        edges = moved, np.empty_like(indices), np.empty_like(weights)
+        renumbered_edges(starts, indices, weights, before[order], names, *edges)
+        self._edges, self._order = edges, order
+
+
+def curve_order(places: np.ndarray) -> np.ndarray:
+    """Rows along Morton's curve through 1024 x 1024 cells around places (n, 2); those of a cell as they come.
+
+    >>> curve_order(np.array([[0.0, 0.0], [9.0, 9.0], [1.0, 1.0], [9.0, 0.0]])).tolist()
+    [0, 2, 3, 1]
+    """
+    columns = np.ascontiguousarray(places.T)
+    low = columns.min(axis=1, keepdims=True)
+    width = float((columns.max(axis=1, keepdims=True) - low).max())
+    if not 0.0 < width < np.inf:
+        return np.arange(len(places))
+    cells = ((columns - low) * ((2**_LEVELS - 1) / width)).astype(np.uint32)
+    for shift, bits in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
+        cells = (cells | (cells << np.uint32(shift))) & np.uint32(bits)  # a zero between any two bits
+    return np.argsort((cells[0] << np.uint32(1)) | cells[1], kind="stable")
+
+
 # ---- The cost of t-SNE: how far the Student weights of a map are from joint affinities of the data ----
 
 
@@ -228,7 +333,6 @@ class StudentNeighbors:
     def __init__(self, P: csr_array, *, n_components: int, dof: float = 1.0, n_jobs: int | None = None):
         self.dof, self.n_jobs = dof, n_jobs if P.shape[0] > _STUDENT_WORTH_THREADS else 1
         self._power = (dof + 1.0) / 2.0
-        self._starts, self._indices = P.indptr.astype(np.int64), P.indices
         # pairwise within a part: fsum would box 1e8 numbers, and their logarithms would be a second P
         parts = (P.data[start : start + _PART] for start in range(0, len(P.data), _PART))
         self._entropy = sum(float(xlogy(part, part).sum()) for part in parts)
@@ -238,16 +342,16 @@ class StudentNeighbors:
         self.repulsion = approximate if n > EXACT_UP_TO else "exact"
         self._approximate = (Field if n_components <= _PLANE else Boxes)(self._power)
         self._precision = np.float64 if n <= _DOUBLE_UP_TO else np.float32
-        self._weights = P.data.astype(self._precision)
+        edges = P.indptr.astype(np.int64), P.indices, P.data.astype(self._precision)
+        is_packed = n_components <= _PLANE and self._precision == np.float32
+        self._pulls = OrderedPulls(*edges) if is_packed else Pulls(*edges)
 
     def gradient(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
         """A quarter of the gradient at the map ``Z`` (n, d), P multiplied by ``exaggeration``."""
         places = self._places(Z)
         with threads(self.n_jobs):
             push, total = self._pushes(places)
-            pull = np.empty_like(places)
-            follow = pulls_in_plane if places.shape[1] == _PLANE else pulls
-            follow(self._starts, self._indices, self._weights, places, pull)
+            pull = self._pulls(places)
         factor = self._power / math.sqrt(self.dof)
         pull *= self._precision(factor * exaggeration)
         push *= self._precision(factor / max(total, _LEAST))
@@ -261,7 +365,7 @@ class StudentNeighbors:
         """
         places = self._places(Z)
         with threads(self.n_jobs):
-            logs = pull_logs(self._starts, self._indices, self._weights, places)
+            logs = self._pulls.logs(places)
             total = self._pushes(places)[1]
         pulls = exaggeration * self._power * math.fsum(logs)
         return self._entropy + pulls + self._sum * math.log(max(total, _LEAST))

@@ -7,14 +7,15 @@ from scipy.sparse import csr_array
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.elementary import next_key, random_below, random_key
+from isentropic.kernels.elementary import key_jumps, next_key, random_below, random_key
 from isentropic.kernels.layouts.epochs import fuzzy_epoch, fuzzy_gradient
-from isentropic.objectives.sampled_losses import force_table
+from isentropic.objectives.sampled_losses import force_table, packed_tables
 from naive_layouts import naive_draws, naive_fuzzy_step, naive_pull_cost, naive_push_cost
 
 # Without the JIT, numpy remarks on the overflow that a hash lives on.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 A, B = 1.577, 0.895
+TABLES = packed_tables(force_table(A, B))
 single = np.float32
 
 
@@ -28,9 +29,9 @@ def graph(rng, n):
 def epoch_of(Z, W, *, seed=5, epoch=3, draws=6, push=5.0, rate=0.5, momentum=0.7, farthest=100.0):
     sparse = csr_array(W)
     speeds, out = np.full(Z.shape, 0.25, single), np.empty(Z.shape, single)
-    edges = sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data.astype(single)
-    fuzzy_epoch(Z.astype(single), speeds, out, *edges, W.sum(axis=1).astype(single), force_table(A, B), seed,
-                epoch, draws, single(push), single(rate), single(momentum), single(farthest))  # fmt: skip
+    edges = sparse.indptr.astype(np.int64), sparse.indices.astype(np.uint32), sparse.data.astype(single)
+    fuzzy_epoch(Z.astype(single), speeds, out, *edges, W.sum(axis=1).astype(single), TABLES, seed, epoch,
+                key_jumps(draws), single(push), single(rate), single(momentum), single(farthest))  # fmt: skip
     return out, speeds
 
 
@@ -41,6 +42,14 @@ def test_draws_are_those_of_the_twin():
         key = next_key(np.uint64(key))
         found.append(random_below(np.uint64(key), 1000))
     assert_array_equal(found, naive_draws(7, 2, 11, 1000, 50))
+
+
+def test_jumps_lead_to_the_keys_that_follow():
+    key, (factors, summands) = np.uint64(12345678901234567890), key_jumps(30)
+    following = key
+    for factor, summand in zip(factors, summands, strict=True):
+        following = np.uint64(next_key(following))
+        assert key * factor + summand == following
 
 
 def test_draws_are_even_and_those_of_other_rows_are_others():
@@ -102,9 +111,9 @@ def test_threads_change_no_bit(rng):
 
 def slopes_of(Z, W, *, seed=5, epoch=3, draws=6, push=5.0):
     sparse, out = csr_array(W), np.empty(Z.shape, single)
-    edges = sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data.astype(single)
-    fuzzy_gradient(Z.astype(single), *edges, W.sum(axis=1).astype(single), force_table(A, B), seed, epoch,
-                 draws, single(push), out)  # fmt: skip
+    edges = sparse.indptr.astype(np.int64), sparse.indices.astype(np.uint32), sparse.data.astype(single)
+    fuzzy_gradient(Z.astype(single), *edges, W.sum(axis=1).astype(single), TABLES, seed, epoch,
+                 key_jumps(draws), single(push), out)  # fmt: skip
     return out
 
 

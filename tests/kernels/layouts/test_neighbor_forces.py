@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.interpolate import BSpline
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
@@ -10,6 +11,7 @@ from isentropic.kernels.layouts.bandwidths import perplexity_affinities
 from isentropic.kernels.layouts.neighbor_forces import (
     mixture_forces,
     momentum_step,
+    packed_pulls,
     pull_logs,
     pulls,
     pulls_in_plane,
@@ -19,6 +21,7 @@ from isentropic.kernels.layouts.neighbor_forces import (
     spread_charges,
 )
 from isentropic.kernels.rows.row_descent import STUDENT_FIELD, evaluate
+from isentropic.kernels.sorting import renumbered_edges
 from naive_neighbours import naive_affinities, naive_gaussians, naive_pushes
 
 
@@ -50,6 +53,57 @@ def test_pulls(rng, P, d):
     assert_allclose(out, expected, atol=1e-12)
     logs = pull_logs(P.indptr, P.indices, P.data, Z)
     assert_allclose(logs, (P.toarray() * np.log(square)).sum(axis=1))
+
+
+def test_packed_pulls_of_renumbered_rows_are_those_of_the_rows(rng, P):
+    Z, order = rng.normal(size=(9, 2)).astype(np.float32), rng.permutation(9)
+    names = np.empty(9, np.uint32)
+    names[order] = np.arange(9)
+    starts = np.concatenate([[0], np.cumsum(np.diff(P.indptr)[order])])
+    indices, weights = np.empty(P.nnz, np.uint32), np.empty(P.nnz, np.float32)
+    renumbered_edges(
+        P.indptr,
+        P.indices.astype(np.uint32),
+        P.data.astype(np.float32),
+        order,
+        names,
+        starts,
+        indices,
+        weights,
+    )
+    moved = csr_array((weights, indices.astype(np.int32), starts), shape=(9, 9)).toarray()
+    assert_allclose(moved, P.toarray()[order][:, order], rtol=1e-6)
+    expected, out = np.empty((9, 2)), np.empty((9, 2), np.float32)
+    pulls_in_plane(P.indptr, P.indices, P.data, Z.astype(float), expected)
+    packed_pulls(starts, indices, weights, Z.view(np.uint64)[order, 0], order, out)
+    assert_allclose(out, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_many_charges_are_those_of_splines_one_by_one(rng):
+    Z = (rng.random((700, 2)) * [21, 9]).astype(np.float32)  # lines and rows of more than one block
+    order, places, starts = sorted_by_line(Z, np.zeros(2, np.float32), np.float32(1), 21)
+    grid, out = np.empty((24, 12), np.float32), np.empty((700, 2), np.float32)
+    spread_charges(places, starts, grid)
+    spline = BSpline.basis_element(np.arange(-2.0, 3.0), extrapolate=False)
+    away = [np.arange(-1.0, size - 1.0) - Z[:, c : c + 1].astype(float) for c, size in enumerate(grid.shape)]
+    first, second = (np.nan_to_num(spline(gaps)) for gaps in away)
+    assert_allclose(grid, first.T @ second, atol=2e-5)
+    field, near = rng.random(grid.shape).astype(np.float32), rng.random((4, 4)).astype(np.float32)
+    sums = read_field(field, near, order, places, out)
+    slopes = [-np.nan_to_num(spline.derivative()(gaps)) for gaps in away]
+    expected = [
+        np.einsum("ip,pe,ie->i", w, field, v)
+        - np.einsum("ia,ab,ib->i", lags(w, first), near, lags(v, second))
+        for w, v in ((first, second), (slopes[0], second), (first, slopes[1]))
+    ]
+    assert_allclose(sums, [expected[0][order[:512]].sum(), expected[0][order[512:]].sum()], rtol=1e-5)
+    assert_allclose(out, np.column_stack(expected[1:]), atol=2e-6)
+
+
+def lags(w, v):
+    """``sum w_p v_q`` over nodes p and q that are 0 to 3 apart, per row."""
+    apart = np.abs(np.subtract.outer(np.arange(w.shape[1]), np.arange(w.shape[1])))
+    return np.stack([np.einsum("ip,pq,iq->i", w, apart == lag, v) for lag in range(4)], axis=1)
 
 
 @pytest.mark.parametrize("power", [1.0, 0.7])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
+from ..elementary import exponentials
 
 # --------------------------------------------------------------------------------------------------
 # Gaussian affinities of given perplexity: the width of every row's own Gaussian, found by bisection.
@@ -37,14 +38,13 @@ def _reduced(distances, out):
 
 
 @kernel
-def _moments(squares, precision):
+def _moments(squares, precision, weights, bits):
     """Sum of the weights ``exp(-precision s)``, and the weighted mean and variance of s."""
-    total, first, second = 0.0, 0.0, 0.0
+    total = exponentials(squares, -precision, weights, bits)
+    first, second = 0.0, 0.0
     for j in range(len(squares)):
-        weight = np.exp(-precision * squares[j])
-        total += weight
-        first += weight * squares[j]
-        second += weight * squares[j] * squares[j]
+        first += weights[j] * squares[j]
+        second += weights[j] * squares[j] * squares[j]
     mean = first / total
     return total, mean, max(second / total - mean * mean, 0.0)
 
@@ -54,9 +54,10 @@ def _log_precision(squares, entropy):
     """Logarithm of the precision at which the weights have an entropy; Newton steps within a bisection."""
     low, high = -_FARTHEST, _FARTHEST
     place = 0.0
+    weights, bits = np.empty(len(squares)), np.empty(len(squares), np.int64)
     for _ in range(_MOST_STEPS):
         precision = np.exp(place)
-        total, mean, variance = _moments(squares, precision)
+        total, mean, variance = _moments(squares, precision, weights, bits)
         excess = np.log(total) + precision * mean - entropy
         if excess > 0.0:
             low = place

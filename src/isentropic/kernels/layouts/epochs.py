@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..elementary import next_key, random_below, random_key
+from ..elementary import high_single, low_single, next_key, random_below, random_key
 from ..networks import MEAN, SQUARE
 
 # --------------------------------------------------------------------------------------------------
@@ -24,17 +24,15 @@ _MOST = np.float32(4.0)  # a push along a coordinate, as in the published progra
 
 
 @kernel
-def _force(forces, which, square):
-    """Entry of the table of forces for a squared distance: linear between two entries."""
+def _force(table, square):
+    """A force at a squared distance, linear between two entries: what one has, and the next has more."""
     bits = np.float32(square).view(np.int32)
-    at = min(max((bits >> _BITS) - _OFFSET, 0), len(forces) - 2)
-    part = np.float32(bits & ((1 << _BITS) - 1)) * _PART
-    low = forces[at, which]
-    return low + part * (forces[at + 1, which] - low)
+    entry = table[np.uint64(min(max((bits >> _BITS) - _OFFSET, 0), len(table) - 2))]
+    return low_single(entry) + np.float32(bits & ((1 << _BITS) - 1)) * _PART * high_single(entry)
 
 
 @kernel
-def _gather(i, d, Z, indptr, indices, weights, forces, key, draws, push, total):
+def _gather(i, d, Z, listed, weights, forces, key, jumps, push, total):
     """Pulls of the edges of row i and pushes of drawn rows, added up in ``total``; how stiff the pulls are.
 
     ``push`` is what a drawn row weighs.
@@ -42,27 +40,62 @@ def _gather(i, d, Z, indptr, indices, weights, forces, key, draws, push, total):
     stiffness = np.float32(0.0)
     for c in range(d):
         total[c] = 0.0
-    for e in range(indptr[i], indptr[i + 1]):
-        j = indices[e]
+    for e in range(len(listed)):
+        j = listed[e]
         square = np.float32(0.0)
         for c in range(d):
             gap = Z[j, c] - Z[i, c]
             square += gap * gap
-        pull = weights[e] * _force(forces, 0, square)
+        pull = weights[e] * _force(forces[0], square)
         stiffness += pull
         for c in range(d):
             total[c] += pull * (Z[j, c] - Z[i, c])
-    for _ in range(draws):
-        key = next_key(key)
-        j = random_below(key, len(Z))
+    for t in range(jumps.shape[1]):
+        j = random_below(key * jumps[0, t] + jumps[1, t], len(Z))
         square = np.float32(0.0)
         for c in range(d):
             gap = Z[i, c] - Z[j, c]
             square += gap * gap
-        force = _force(forces, 1, square)
+        force = _force(forces[1], square)
         for c in range(d):
             total[c] += push * min(max(force * (Z[i, c] - Z[j, c]), -_MOST), _MOST)
     return stiffness
+
+
+@kernel
+def _pulls_in_plane(i, packed, listed, weights, table, total):
+    """Pulls of the edges of row i in two dimensions, where places are pairs of bits; how stiff they are."""
+    x, y = low_single(packed[i]), high_single(packed[i])
+    stiffness, across, along = np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    for e in range(len(listed)):
+        place = packed[listed[e]]
+        dx, dy = low_single(place) - x, high_single(place) - y
+        pull = weights[e] * _force(table, dx * dx + dy * dy)
+        stiffness += pull
+        across += pull * dx
+        along += pull * dy
+    total[0], total[1] = across, along
+    return stiffness
+
+
+@kernel
+def _pushes_in_plane(own, packed, table, seed, epoch, first, jumps, keys, pushed):
+    """Pushes of drawn rows on those from ``first`` on, whose places are ``own``, into ``pushed`` (2, n).
+
+    One draw of many rows at once.
+    """
+    for r in range(len(own)):
+        keys[r] = random_key(seed, epoch, first + r)
+        pushed[0, r], pushed[1, r] = 0.0, 0.0
+    for t in range(jumps.shape[1]):
+        factor, summand = jumps[0, t], jumps[1, t]
+        for r in range(len(own)):
+            place = packed[np.uint64(random_below(keys[r] * factor + summand, len(packed)))]
+            dx = low_single(own[r]) - low_single(place)
+            dy = high_single(own[r]) - high_single(place)
+            force = _force(table, dx * dx + dy * dy)
+            pushed[0, r] += min(max(force * dx, -_MOST), _MOST)
+            pushed[1, r] += min(max(force * dy, -_MOST), _MOST)
 
 
 @kernel
@@ -78,39 +111,74 @@ def _move(i, d, Z, speeds, out, total, stiffness, rate, momentum, farthest):
         out[i, c] = Z[i, c] + speeds[i, c]
 
 
-@parallel_kernel
-def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed, epoch, draws, push, rate,
-                momentum, farthest):  # fmt: skip
-    """Move every row by its edges and by ``draws`` drawn rows, which weigh ``push`` of its degree together.
+@kernel
+def _forces_on(
+    first, Z, packed, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push, scratch, out
+):
+    """What the rows from ``first`` on gather, a row of ``out`` each, the last number how stiff the pulls are.
 
-    ``forces`` is the table of pull and push by squared distance. All positions are of single precision.
+    Drawn rows weigh ``push`` of the degree of a row together.
+    """
+    keys, pushed = scratch
+    d, count = Z.shape[1], len(out)
+    if d == 2:
+        own = packed[first : first + count]
+        _pushes_in_plane(own, packed, forces[1], seed, epoch, first, jumps, keys, pushed)
+    for r in range(count):
+        i = first + r
+        listed, weight = indices[indptr[i] : indptr[i + 1]], weights[indptr[i] : indptr[i + 1]]
+        each = push * degrees[i] / np.float32(jumps.shape[1])
+        if d == 2:
+            out[r, 2] = _pulls_in_plane(i, packed, listed, weight, forces[0], out[r])
+            out[r, 0] += each * pushed[0, r]
+            out[r, 1] += each * pushed[1, r]
+        else:
+            key = random_key(seed, epoch, i)
+            out[r, d] = _gather(i, d, Z, listed, weight, forces, key, jumps, each, out[r])
+
+
+@kernel
+def _scratch():
+    """The keys of a block of rows, and what they are pushed by."""
+    return np.empty(_ROWS, np.uint64), np.empty((2, _ROWS), np.float32)
+
+
+@parallel_kernel
+def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push, rate,
+                momentum, farthest):  # fmt: skip
+    """Move every row by its edges and by drawn rows, as many as ``jumps`` has, which weigh ``push`` of its
+    degree together.
+
+    ``forces`` are packed tables of pull and push by squared distance. Positions are of single precision, and
+    ``indices`` unsigned, which spares a look at their sign.
     """
     n, d = Z.shape
+    packed = Z.view(np.uint64).ravel() if d == 2 else np.empty(0, np.uint64)
     for block in rows((n + _ROWS - 1) // _ROWS):
-        total = np.empty(d, np.float32)
-        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            key = random_key(seed, epoch, i)
-            each = push * degrees[i] / np.float32(draws)
+        start, count = block * _ROWS, min(_ROWS, n - block * _ROWS)
+        total, scratch = np.empty((count, d + 1), np.float32), _scratch()
+        _forces_on(start, Z, packed, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push,
+                   scratch, total)  # fmt: skip
+        for r in range(count):
             if d == 2:  # as a constant, the dimension costs nothing
-                stiffness = _gather(i, 2, Z, indptr, indices, weights, forces, key, draws, each, total)
-                _move(i, 2, Z, speeds, out, total, stiffness, rate, momentum, farthest)
+                _move(start + r, 2, Z, speeds, out, total[r], total[r, 2], rate, momentum, farthest)
             else:
-                stiffness = _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
-                _move(i, d, Z, speeds, out, total, stiffness, rate, momentum, farthest)
+                _move(start + r, d, Z, speeds, out, total[r], total[r, d], rate, momentum, farthest)
 
 
 @parallel_kernel
-def fuzzy_gradient(Z, indptr, indices, weights, degrees, forces, seed, epoch, draws, push, out):
+def fuzzy_gradient(Z, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push, out):
     """The gradient at every row of a map into ``out``: what :func:`fuzzy_epoch` gathers, the other way."""
     n, d = Z.shape
+    packed = Z.view(np.uint64).ravel() if d == 2 else np.empty(0, np.uint64)
     for block in rows((n + _ROWS - 1) // _ROWS):
-        total = np.empty(d, np.float32)
-        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            each = push * degrees[i] / np.float32(draws)
-            key = random_key(seed, epoch, i)
-            _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
+        start, count = block * _ROWS, min(_ROWS, n - block * _ROWS)
+        total, scratch = np.empty((count, d + 1), np.float32), _scratch()
+        _forces_on(start, Z, packed, indptr, indices, weights, degrees, forces, seed, epoch, jumps, push,
+                   scratch, total)  # fmt: skip
+        for r in range(count):
             for c in range(d):
-                out[i, c] = -total[c]
+                out[start + r, c] = -total[r, c]
 
 
 # ---- One step of a layout over fixed pairs: every row gathers its forces and takes a step of Adam's ----

@@ -9,36 +9,48 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..elementary import exponentials, weighted_logs
+from ..elementary import exponentials, high_single, low_single, weighted_logs
 
 _BLOCK = 512  # rows, and partners, that are added up together, on any number of threads
-_FETCHED = 256  # rows, and neighbours, at once
 _ONE = np.float32(1)
 
 
 @parallel_kernel
 def pulls_in_plane(indptr, indices, weights, Z, out):
-    """The pulls on rows in two dimensions; partners are fetched first, then many are added up at once."""
-    for b in rows((len(Z) + _FETCHED - 1) // _FETCHED):
-        near_x, near_y = np.empty(_FETCHED, Z.dtype), np.empty(_FETCHED, Z.dtype)
-        for i in range(b * _FETCHED, min((b + 1) * _FETCHED, len(Z))):
-            x, y = Z[i, 0], Z[i, 1]
-            across, along = np.float32(0), np.float32(0)
-            start = indptr[i]
-            while start < indptr[i + 1]:
-                size = min(_FETCHED, indptr[i + 1] - start)
-                listed, weight = indices[start : start + size], weights[start : start + size]
-                for e in range(size):
-                    near_x[e] = Z[listed[e], 0]
-                    near_y[e] = Z[listed[e], 1]
-                for e in range(size):
-                    dx, dy = x - near_x[e], y - near_y[e]
-                    force = weight[e] / (_ONE + dx * dx + dy * dy)
-                    across += force * dx
-                    along += force * dy
-                start += size
-            out[i, 0] = across
-            out[i, 1] = along
+    """The pulls on rows in two dimensions."""
+    for i in rows(len(Z)):
+        x, y = Z[i, 0], Z[i, 1]
+        listed, weight = indices[indptr[i] : indptr[i + 1]], weights[indptr[i] : indptr[i + 1]]
+        across, along = np.float32(0), np.float32(0)
+        for e in range(len(listed)):
+            dx, dy = x - Z[listed[e], 0], y - Z[listed[e], 1]
+            force = weight[e] / (_ONE + dx * dx + dy * dy)
+            across += force * dx
+            along += force * dy
+        out[i, 0] = across
+        out[i, 1] = along
+
+
+@parallel_kernel
+def packed_pulls(indptr, indices, weights, packed, order, out):
+    """As :func:`pulls_in_plane` in single precision, on rows that are numbered in another order.
+
+    Both coordinates of a place are the bits of one number of ``packed``: a partner is fetched by one access,
+    and where the order follows the map, from near in memory. Row s of the graph and of ``packed`` is row
+    ``order[s]`` of ``out``. ``indices`` are unsigned, which spares a look at their sign.
+    """
+    for s in rows(len(packed)):
+        x, y = low_single(packed[s]), high_single(packed[s])
+        listed, weight = indices[indptr[s] : indptr[s + 1]], weights[indptr[s] : indptr[s + 1]]
+        across, along = np.float32(0), np.float32(0)
+        for e in range(len(listed)):
+            place = packed[listed[e]]
+            dx, dy = x - low_single(place), y - high_single(place)
+            force = weight[e] / (_ONE + dx * dx + dy * dy)
+            across += force * dx
+            along += force * dy
+        out[order[s], 0] = across
+        out[order[s], 1] = along
 
 
 @parallel_kernel
@@ -165,24 +177,26 @@ def momentum_step(gradient, rate, momentum, longest, point, step, gains):
 # sum is that of the rows.
 
 
+_LINES = 8  # of nodes that a thread owns at once: rows near them count for up to three more
+_SIXTH, _HALVED = np.float32(1 / 6), np.float32(0.5)
+
+
 @kernel
-def _weights(t, out):
+def _weights(t):
     """The cubic B-spline at the four nodes around a place."""
-    s = np.float32(1) - t
-    out[0] = s * s * s / np.float32(6)
-    out[1] = (np.float32(4) - (np.float32(6) - np.float32(3) * t) * t * t) / np.float32(6)
-    out[2] = (np.float32(4) - (np.float32(6) - np.float32(3) * s) * s * s) / np.float32(6)
-    out[3] = t * t * t / np.float32(6)
+    s = _ONE - t
+    first = (np.float32(4) - (np.float32(6) - np.float32(3) * t) * t * t) * _SIXTH
+    second = (np.float32(4) - (np.float32(6) - np.float32(3) * s) * s * s) * _SIXTH
+    return s * s * s * _SIXTH, first, second, t * t * t * _SIXTH
 
 
 @kernel
-def _weight_derivatives(t, out):
+def _weight_derivatives(t):
     """The derivatives of :func:`_weights` by t."""
-    s = np.float32(1) - t
-    out[0] = -np.float32(0.5) * s * s
-    out[1] = (np.float32(1.5) * t - np.float32(2)) * t
-    out[2] = (np.float32(2) - np.float32(1.5) * s) * s
-    out[3] = np.float32(0.5) * t * t
+    s = _ONE - t
+    first = (np.float32(1.5) * t - np.float32(2)) * t
+    second = (np.float32(2) - np.float32(1.5) * s) * s
+    return -_HALVED * s * s, first, second, _HALVED * t * t
 
 
 @kernel
@@ -213,44 +227,76 @@ def sorted_by_line(Z, origin, spacing, n_lines):
 
 @parallel_kernel
 def spread_charges(places, starts, out):
-    """Add a unit charge at every place to the grid ``out``: one line of nodes has one owner."""
+    """Add a unit charge at every place to the grid ``out``: some lines of nodes have one owner."""
     n_lines = len(starts) - 1
-    for r in rows(len(out)):
-        across, along = np.empty(4, np.float32), np.empty(4, np.float32)
-        line = out[r]
-        line[:] = 0
-        for c in range(max(r - 3, 0), min(r + 1, n_lines)):
+    for b in rows((len(out) + _LINES - 1) // _LINES):
+        first, end = b * _LINES, min((b + 1) * _LINES, len(out))
+        across = np.empty(4, np.float32)
+        for r in range(first, end):
+            out[r] = 0
+        for c in range(max(first - 3, 0), min(end, n_lines)):
             for s in range(starts[c], starts[c + 1]):
-                _weights(places[s, 0] - np.float32(c), across)
+                across[0], across[1], across[2], across[3] = _weights(places[s, 0] - np.float32(c))
                 cell = np.int64(places[s, 1])
-                _weights(places[s, 1] - np.float32(cell), along)
-                weight = across[r - c]
-                for k in range(4):
-                    line[cell + k] += weight * along[k]
+                along = _weights(places[s, 1] - np.float32(cell))
+                for r in range(max(c, first), min(c + 4, end)):
+                    line, weight = out[r, cell : cell + 4], across[r - c]
+                    for e in range(4):
+                        line[e] += weight * along[e]
 
 
 @kernel
-def _with_itself(weights, other, out):
+def _overlaps(w, v):
     """``sum_k w_k v_(k + lag)`` for the lags 0 to 3, each with the opposite one."""
-    for lag in range(4):
-        total = np.float32(0)
-        for k in range(4 - lag):
-            total += weights[k] * other[k + lag]
-            if lag > 0:
-                total += weights[k + lag] * other[k]
-        out[lag] = total
+    return (
+        w[0] * v[0] + w[1] * v[1] + w[2] * v[2] + w[3] * v[3],
+        w[0] * v[1] + w[1] * v[0] + w[1] * v[2] + w[2] * v[1] + w[2] * v[3] + w[3] * v[2],
+        w[0] * v[2] + w[2] * v[0] + w[1] * v[3] + w[3] * v[1],
+        w[0] * v[3] + w[3] * v[0],
+    )
 
 
 @kernel
-def _read(field, line, cell, across, along):
-    """The field at a place with these weights along the axes."""
-    value = np.float32(0)
-    for k in range(4):
-        here = np.float32(0)
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+
+
+@kernel
+def _line_of(near, lag):
+    return near[lag, 0], near[lag, 1], near[lag, 2], near[lag, 3]
+
+
+@kernel
+def _read_across(field, places, out):
+    """Columns of ``out``: the field and its slope at four nodes of a line, and the place in its cell."""
+    for s in range(len(places)):
+        line, cell = np.int64(places[s, 0]), np.int64(places[s, 1])
+        out[8, s] = places[s, 0] - np.float32(line)
+        out[9, s] = places[s, 1] - np.float32(cell)
+        w, v = _weights(out[8, s]), _weight_derivatives(out[8, s])
+        f0, f1 = field[line, cell : cell + 4], field[line + 1, cell : cell + 4]
+        f2, f3 = field[line + 2, cell : cell + 4], field[line + 3, cell : cell + 4]
         for e in range(4):
-            here += along[e] * field[line + k, cell + e]
-        value += across[k] * here
-    return value
+            out[e, s] = w[0] * f0[e] + w[1] * f1[e] + w[2] * f2[e] + w[3] * f3[e]
+            out[4 + e, s] = v[0] * f0[e] + v[1] * f1[e] + v[2] * f2[e] + v[3] * f3[e]
+
+
+@kernel
+def _read_along(near, size, read):
+    """Turn columns of :func:`_read_across` into the field and two slopes, less what a row is to itself."""
+    n0, n1, n2, n3 = _line_of(near, 0), _line_of(near, 1), _line_of(near, 2), _line_of(near, 3)
+    for s in range(size):
+        w, v = _weights(read[9, s]), _weight_derivatives(read[9, s])
+        here = read[0, s], read[1, s], read[2, s], read[3, s]
+        there = read[4, s], read[5, s], read[6, s], read[7, s]
+        own, own_slope = _overlaps(w, w), _overlaps(w, v)
+        mine = _dot(n0, own), _dot(n1, own), _dot(n2, own), _dot(n3, own)
+        bent = _dot(n0, own_slope), _dot(n1, own_slope), _dot(n2, own_slope), _dot(n3, own_slope)
+        other_w, other_v = _weights(read[8, s]), _weight_derivatives(read[8, s])
+        other = _overlaps(other_w, other_w)
+        read[0, s] = _dot(here, w) - _dot(other, mine)
+        read[1, s] = _dot(there, w) - _dot(_overlaps(other_w, other_v), mine)
+        read[2, s] = _dot(here, v) - _dot(other, bent)
 
 
 @parallel_kernel
@@ -263,27 +309,19 @@ def read_field(field, near, order, places, out):
     n_blocks = (n + _BLOCK - 1) // _BLOCK
     sums = np.empty(n_blocks)
     for b in rows(n_blocks):
-        weights, derivatives = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
-        own, own_derivatives = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
-        total = 0.0
-        for s in range(b * _BLOCK, min((b + 1) * _BLOCK, n)):
-            line, cell = np.int64(places[s, 0]), np.int64(places[s, 1])
-            for c in range(2):
-                share = places[s, c] - np.floor(places[s, c])
-                _weights(share, weights[c])
-                _weight_derivatives(share, derivatives[c])
-                _with_itself(weights[c], weights[c], own[c])
-                _with_itself(derivatives[c], weights[c], own_derivatives[c])
-            value = _read(field, line, cell, weights[0], weights[1])
-            total += value - _read(near, 0, 0, own[0], own[1])
-            first = _read(field, line, cell, derivatives[0], weights[1])
-            out[order[s], 0] = first - _read(near, 0, 0, own_derivatives[0], own[1])
-            second = _read(field, line, cell, weights[0], derivatives[1])
-            out[order[s], 1] = second - _read(near, 0, 0, own[0], own_derivatives[1])
+        read, total = np.empty((10, _BLOCK), np.float32), 0.0
+        start, size = b * _BLOCK, min(_BLOCK, n - b * _BLOCK)
+        _read_across(field, places[start : start + size], read)
+        _read_along(near, size, read)
+        for s in range(size):
+            total += read[0, s]
+            out[order[start + s], 0] = read[1, s]
+            out[order[start + s], 1] = read[2, s]
         sums[b] = total
     return sums
 
 
+# --------------------------------------------------------------------------------------------------
 # ---- Mixtures of Gaussians -----------------------------------------------------------------------
 #
 # SNE and multiscale SNE: the divergence of conditional affinities from means of Gaussians in a map. Row i

@@ -169,10 +169,10 @@ class TSNE(Embedder):
             distances, neighbors_for_perplexity(perplexity, data.n), self.metric, seed, self.neighbors
         )
         k, dof = knn.indices.shape[1], float(self.dof)
-        loss = StudentNeighbors(
-            student_affinities(knn, perplexity, n_jobs), n_components=d, dof=dof, n_jobs=n_jobs
-        )
-        del knn  # what it weighs matters at a million rows
+        P = student_affinities(knn, perplexity, n_jobs)
+        del knn  # at a million rows its lists matter, and then P, of which the loss has the edges
+        loss = StudentNeighbors(P, n_components=d, dof=dof, n_jobs=n_jobs)
+        del P
         late = 1.0 if self.exaggeration is None else float(self.exaggeration)
         steps = schedule(int(self.max_iter), float(self.early_exaggeration), late, previous)
         Z = merged_embedding(data, descend(loss, distances, steps, self.init, d, random, previous))
