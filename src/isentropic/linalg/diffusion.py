@@ -282,7 +282,7 @@ def _inverted(
     start = start_vector(n)
     start -= known * (known @ start)
     with suppress(ArpackError):
-        vectors = inverse_lanczos(times, n, count + 1, start)[1]
+        vectors = inverse_lanczos(times, n, count + 1, start, room=4 * count + 14)[1]
         values, turned = eigh(vectors.T @ (A @ vectors))
         return values[::-1], vectors @ turned[:, ::-1]
     return None
