@@ -129,7 +129,7 @@ def nested_dissection(matrix) -> np.ndarray | None:
     with one_blas_thread():
         while waiting:
             rows, graph, start = waiting.pop()
-            V, along = _slowest(graph, start, rounds=1 if separators else 2)
+            V, along = _slow_eigenvectors(graph, start, rounds=1 if separators else 2)
             parts, separator = _cut(graph, along)
             if len(separator) > _EXPANDS * len(rows):
                 continue
@@ -160,8 +160,8 @@ def _minimum_degree(graph: csr_array) -> np.ndarray:
     return np.argsort(Factors.of(dominant).factors.perm_c)
 
 
-def _slowest(graph: csr_array, V: np.ndarray, *, rounds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Slow eigenvectors of the walk over a graph, about, and the slowest as a function of the rows."""
+def _slow_eigenvectors(graph: csr_array, V: np.ndarray, *, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rough leading eigenvectors of the walk over a graph, and the first as a function of the rows."""
     walk, degrees = normalized_adjacency(graph)
     known = np.sqrt(degrees)
     border = FIRST_BORDER
