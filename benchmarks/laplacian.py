@@ -13,11 +13,7 @@ import numpy as np
 
 from .isomap import roll
 from .runner import Case, run_cases
-from .spectral import digits
-
-
-def unit(Z):
-    return {"map": Z / np.linalg.norm(Z, axis=0)}
+from .spectral import digits, measured
 
 
 def scikit_learn(data):
@@ -25,13 +21,14 @@ def scikit_learn(data):
     from sklearn.manifold import SpectralEmbedding
     from sklearn.neighbors import kneighbors_graph
 
-    lengths = kneighbors_graph(data["X"], 10, mode="distance", n_jobs=-1)
-    W = lengths.maximum(lengths.T)
-    squared = W.data**2
-    W.data = np.exp(-squared / squared.mean())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the small part used to warm up is in pieces
-        return unit(SpectralEmbedding(2, affinity="precomputed", random_state=0).fit_transform(W))
+    def fit(X):
+        lengths = kneighbors_graph(X, 10, mode="distance", n_jobs=-1)
+        W = lengths.maximum(lengths.T)
+        squared = W.data**2
+        W.data = np.exp(-squared / squared.mean())
+        return SpectralEmbedding(2, affinity="precomputed", random_state=0).fit_transform(W)
+
+    return measured(fit, data)
 
 
 def scikit_learn_alone(data):
@@ -39,9 +36,7 @@ def scikit_learn_alone(data):
     from sklearn.manifold import SpectralEmbedding
 
     peer = SpectralEmbedding(2, affinity="nearest_neighbors", n_neighbors=10, random_state=0, n_jobs=-1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return unit(peer.fit_transform(data["X"]))
+    return measured(peer.fit_transform, data)
 
 
 def eigenmaps(X):
@@ -53,7 +48,7 @@ def eigenmaps(X):
 
 
 def ours(data):
-    return unit(eigenmaps(data["X"]).embedding_)
+    return measured(lambda X: eigenmaps(X).embedding_, data)
 
 
 def ours_alone(data):

@@ -8,8 +8,7 @@ from scipy.sparse import block_diag, csr_array, eye_array
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets
 from isentropic._core.errors import MemoryBudgetError
-from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs
-from isentropic.linalg import diffusion as factors
+from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs, factors
 from isentropic.methods.local.neighborhoods import find_neighborhoods, reconstruction_weights
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
@@ -38,6 +37,25 @@ def test_they_are_the_least_singular_vectors(count, only_factors):
     assert_same_up_to_sign(vectors, expected_vectors, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("squared", [True, False])
+def test_dissected_factors_give_the_least_singular_vectors(squared, monkeypatch):
+    monkeypatch.setattr(factors, "_MANY", 0)
+    monkeypatch.setattr(factors, "_WIDE", 0)
+    monkeypatch.setattr(factors, "_LEAF", 50)
+    A, orders, dissection = sums(ROLL), [], factors.nested_dissection
+    module = bottom if squared else factors
+    monkeypatch.setattr(module, "nested_dissection", lambda M: orders.append(dissection(M)) or orders[-1])
+    if squared:
+        values, vectors = bottom_squared_eigenpairs(A, 3, known=np.ones(400))
+    else:
+        values, vectors = bottom_eigenpairs(csr_array(A.T @ A), 3, known=np.ones(400))
+    expected, expected_vectors = singular(A, 3)
+    assert len(orders) == 1
+    assert orders[0] is not None
+    assert_allclose(values, expected, rtol=1e-8 if squared else 1e-5, atol=0 if squared else 1e-14)
+    assert_same_up_to_sign(vectors, expected_vectors, rtol=0, atol=1e-8 if squared else 1e-6)
+
+
 def test_a_row_that_no_list_leads_to_is_not_held(only_factors):
     """The one with the largest sum of weights is such a row: another is held instead."""
     A = sums(ROLL).toarray()
@@ -63,7 +81,6 @@ def test_parts_are_found_from_the_product():
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_factors_that_do_not_fit_are_not_made(squared, monkeypatch, rng):
-    monkeypatch.setattr(bottom, "splu", None)
     monkeypatch.setattr(factors, "splu", None)
     A = sums(rng.normal(size=(500, 10)), 12)
     with config_context(memory_limit=10**5):

@@ -1,18 +1,25 @@
 """Leading eigenpairs of walks against dense eigenvectors, whichever way finds them."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
-from scipy.sparse import block_diag, csr_array, random_array
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import block_diag, csc_array, csr_array, eye_array, random_array
 from scipy.sparse.linalg import aslinearoperator
 
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import Knn, config_context, datasets, neighbor_graph
 from isentropic._core.errors import InvalidInputError
 from isentropic.affinities import fuzzy_graph, heat
-from isentropic.linalg import diffusion, leading_eigenpairs, leading_eigenvectors, normalized_adjacency
-from isentropic.linalg import diffusion as factors
-from isentropic.linalg.diffusion import polynomial
+from isentropic.linalg import (
+    diffusion,
+    factors,
+    leading_eigenpairs,
+    leading_eigenvectors,
+    normalized_adjacency,
+)
+from isentropic.linalg.chebyshev import polynomial
 from isentropic.neighbors import nearest_neighbors
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
@@ -79,6 +86,95 @@ def test_eigenvalues_that_cannot_be_told_apart_are_refused(monkeypatch):
     monkeypatch.setattr(factors, "_SAVED", 1e-9)
     with pytest.raises(InvalidInputError, match="so few that eigenvalues can be told apart, got 2"):
         leading_eigenpairs(A, 2, known=np.sqrt(degrees))
+
+
+# ---- Nested dissection ---------------------------------------------------------------------------
+
+
+def joined(X, k=8):
+    """Who is near whom, as a matrix that is positive definite."""
+    A = heat(neighbor_graph(X, k))
+    return csc_array(A + eye_array(len(X)) * (A.sum(axis=1).max() + 1.0))
+
+
+def entries(A, order=None):
+    return factors.Factors.of(A, order).factors.nnz
+
+
+def fewest_that_separate(A, low):
+    """By trying all sets of rows, the small ones first."""
+    heads, tails = np.nonzero(A.toarray())
+    across = low[heads] & ~low[tails]
+    for size in range(len(low) + 1):
+        for rows in combinations(range(len(low)), size):
+            if (np.isin(heads, rows) | np.isin(tails, rows))[across].all():
+                return size
+    return None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.6])
+def test_the_fewest_rows_separate_two_sides(share, rng):
+    for _ in range(5):
+        dense = rng.uniform(size=(11, 11)) < share
+        A, low = csr_array((dense | dense.T).astype(float)), rng.uniform(size=11) < 0.5
+        found = factors._cover(A, low)
+        assert len(set(found.tolist())) == len(found) == fewest_that_separate(A, low)
+        rest = np.setdiff1d(np.arange(11), found)
+        assert A[rest[low[rest]]][:, rest[~low[rest]]].nnz == 0
+
+
+def test_a_solid_fills_up_less_than_by_minimum_degree(rng):
+    A = joined(rng.uniform(size=(4000, 4)), 12)
+    order = factors.nested_dissection(A)
+    assert_array_equal(np.sort(order), np.arange(4000))
+    assert entries(A, order) < 0.8 * entries(A)
+
+
+def test_rows_that_few_cannot_separate_are_not_dissected(rng):
+    assert factors.nested_dissection(joined(rng.normal(size=(2000, 15)), 12)) is None
+
+
+def test_a_wide_band_of_many_products_fills_up(rng):
+    solid = joined(rng.uniform(size=(8000, 5)), 12)
+    assert factors.Profile.of(csr_array(solid)).fills_up
+    surface = joined(datasets.load("builtin:swiss-roll", n_samples=8000).X)
+    assert not factors.Profile.of(csr_array(surface)).fills_up
+
+
+def test_dissected_factors_solve(rng, monkeypatch):
+    """Of parts of many sizes, some of one row, and of an asymmetric pattern."""
+    monkeypatch.setattr(factors, "_LEAF", 20)
+    part = joined(ROLL)
+    lopsided = block_diag([part, eye_array(5), part[:90, :90], eye_array(3)]).tolil()
+    lopsided[7, 450] = 2.0
+    A = csc_array(lopsided)
+    order, y = factors.nested_dissection(A), rng.normal(size=A.shape[0])
+    assert_array_equal(np.sort(order), np.arange(A.shape[0]))
+    found = factors.Factors.of(A, order)
+    assert_allclose(found.solve(y), np.linalg.solve(A.toarray(), y), atol=1e-12)
+    assert_allclose(found.solve(y, trans="T"), np.linalg.solve(A.toarray().T, y), atol=1e-12)
+    assert_array_equal(factors.nested_dissection(A.copy()), order)
+
+
+def test_dissected_factors_give_the_dense_eigenpairs(monkeypatch):
+    monkeypatch.setattr(factors, "_MANY", 0)
+    monkeypatch.setattr(factors, "_WIDE", 0)
+    monkeypatch.setattr(factors, "_LEAF", 50)
+    assert factors.nested_dissection(walk(ROLL)[0]) is not None
+    monkeypatch.setattr(factors, "_minimum_degree", counted := Counted(factors._minimum_degree))
+    assert_dense_pairs(*walk(ROLL), 2)
+    assert counted.calls == 1
+
+
+class Counted:
+    """A function, and how often it was called."""
+
+    def __init__(self, function):
+        self.function, self.calls = function, 0
+
+    def __call__(self, *arguments):
+        self.calls += 1
+        return self.function(*arguments)
 
 
 # ---- Chebyshev-filtered subspace iteration -------------------------------------------------------

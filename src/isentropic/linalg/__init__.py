@@ -10,13 +10,8 @@ from .centering import (
     rows_in_unit,
     unit_exponent,
 )
-from .diffusion import (
-    leading_eigenpairs,
-    leading_eigenvectors,
-    least_eigenvalue,
-    normalized_adjacency,
-    sum_of_blocks,
-)
+from .chebyshev import normalized_adjacency, sum_of_blocks
+from .diffusion import leading_eigenpairs, leading_eigenvectors, least_eigenvalue
 from .eigen import block_eigenpairs, eigenpairs_by_rank, fixed_signs, generalized_eigenpairs, top_eigenpairs
 from .scaling import (
     Scaling,

@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 from scipy.linalg import eigh, lu_factor, lu_solve, qr, svd
 from scipy.sparse import csc_array, csr_array, issparse
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._core.arguments import as_numbers
 from .._core.errors import require, require_count
 from .._core.runtime import one_blas_thread, require_memory
-from .diffusion import MOST_PRODUCTS, Profile, factored, filtered_eigenpairs
+from .diffusion import MOST_PRODUCTS, filtered_eigenpairs
 from .eigen import (
     AFFORDABLE,
     DENSE,
@@ -27,6 +27,7 @@ from .eigen import (
     inverse_lanczos,
     start_vector,
 )
+from .factors import Factors, Profile, factored, nested_dissection
 
 _BELOW = 1e-9  # of the size of a matrix: a shift so small tells the least eigenvalues of large tables apart
 _MIXED = 1e-9  # what rounding leaves of a known eigenvector in the others
@@ -49,14 +50,14 @@ def bottom_eigenpairs(
     require(matrix.shape == (n, n), "matrix", "square", matrix.shape)
     count = require_count("n_components", count, f"an integer between 1 and {n - skip}", most=n - skip)
     wanted = count + skip
-    found, by_factors = None, n > DENSE and wanted <= n // 2
+    found, pattern, by_factors = None, None, n > DENSE and wanted <= n // 2
     if by_factors and issparse(matrix):
         pattern = Profile.of(csr_array(matrix))
         if known is not None and not pattern.fits:
             return filtered_bottom_eigenpairs(Mirrored(matrix), count, known, pattern)
         _require_factors(pattern, n)
     if by_factors:
-        found = _inverted(matrix, wanted)
+        found = _inverted(matrix, wanted, pattern)
     if found is None:
         require(n <= AFFORDABLE, "n_components", EIGENVALUES_DISTINCT, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
@@ -69,12 +70,12 @@ def bottom_eigenpairs(
     return values[skip:], fixed_signs(vectors[:, skip:])
 
 
-def _inverted(matrix, wanted: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Lanczos with the inverse of the shifted matrix; None where it does not end."""
+def _inverted(matrix, wanted: int, pattern: Profile | None) -> tuple[np.ndarray, np.ndarray] | None:
+    """Lanczos with the inverse of the shifted matrix, sparse if it has a pattern; None: it does not end."""
     n = matrix.shape[0]
     shift = _BELOW * (abs(matrix).sum(axis=1).max() or 1.0)
-    if issparse(matrix):
-        times = factored(matrix, shift).solve
+    if pattern is not None:
+        times = factored(matrix, shift, pattern).solve
     else:
         times = partial(lu_solve, lu_factor(np.asarray(matrix) + shift * np.eye(n)))
     with suppress(ArpackError), one_blas_thread():
@@ -170,7 +171,7 @@ def bottom_squared_eigenpairs(
         if not pattern.fits:
             return filtered_bottom_eigenpairs(Mirrored(A, squared=True), count, known, pattern)
         with one_blas_thread(), suppress(ArpackError, _Unfit):
-            return _by_factors(A, count, known / np.linalg.norm(known))
+            return _by_factors(A, count, known / np.linalg.norm(known), pattern)
     return bottom_eigenpairs(csr_array(A.T @ A), count, known=known)
 
 
@@ -178,9 +179,11 @@ class _Unfit(Exception):
     """The null space of A is not that of the known vector."""
 
 
-def _by_factors(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _by_factors(
+    A: csr_array, count: int, known: np.ndarray, pattern: Profile
+) -> tuple[np.ndarray, np.ndarray]:
     n = A.shape[0]
-    factors, left = _held(A)
+    factors, left = _held(A, nested_dissection(A) if pattern.fills_up else None)
 
     def times(x: np.ndarray) -> np.ndarray:
         y = factors.solve(x - known * (known @ x), trans="T")
@@ -197,7 +200,7 @@ def _by_factors(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray
     return lengths[order] ** 2, fixed_signs(vectors @ turned[order].T)
 
 
-def _held(A: csr_array):
+def _held(A: csr_array, order: np.ndarray | None) -> tuple[Factors, np.ndarray]:
     """Factors of A with 1 added to one entry of the diagonal, and p of length 1 with ``p'A = 0``.
 
     Where p and the known vector are not 0 in that row j, it is regular, and solves ``A x = y`` for any y
@@ -207,8 +210,7 @@ def _held(A: csr_array):
     for _ in range(2):
         shifted = csc_array(A + csr_array(([1.0], ([held], [held])), shape=A.shape))
         try:
-            factors = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=_PIVOT,
-                           options={"SymmetricMode": True})  # fmt: skip
+            factors = Factors.of(shifted, order, pivot=_PIVOT)
         except RuntimeError as error:  # exactly singular
             raise _Unfit from error
         unit = np.zeros(A.shape[0])

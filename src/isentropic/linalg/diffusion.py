@@ -1,26 +1,22 @@
-"""Leading eigenpairs of a diffusion over a graph: Chebyshev filter, or shift and invert.
+"""Leading eigenpairs of a diffusion over a graph: Chebyshev filter, or shift and invert by sparse factors.
 
 To full precision, or as exactly as an initialization needs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import ArpackError, eigsh, splu
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from .._core.errors import InvalidInputError, message
-from .._core.runtime import memory_budget, one_blas_thread, row_blocks
-from ..kernels._jit import share, threads
+from .._core.runtime import one_blas_thread, row_blocks
 from ..kernels.boxes import split_rows
+from .chebyshev import DEGREE, FIRST_BORDER, orthogonal, polynomial, ritz_pairs
 from .eigen import (
     EIGENVALUES_DISTINCT,
     eigenpairs_by_rank,
@@ -29,48 +25,7 @@ from .eigen import (
     start_vector,
     top_eigenpairs,
 )
-
-# ---- Sparse factors of a positive definite matrix, and what they take before they are made -------
-
-
-_BYTES = 24  # of an entry below the diagonal, in both factors
-_SAVED = 10  # an order of minimum degree takes at most this share of the products that the band foretells
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What the factors would take at most: those of a band, rows in the order of Cuthill and McKee, reversed.
-
-    The order of the factors themselves is better, and what it takes is not known before.
-    """
-
-    n_bytes: int
-    flops: float
-
-    @classmethod
-    def of(cls, A: csr_array) -> Profile:
-        """``O(nnz)``, of a matrix with a symmetric pattern."""
-        order = reverse_cuthill_mckee(A, symmetric_mode=True)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        first = place.copy()
-        some = np.flatnonzero(np.diff(A.indptr))
-        first[some] = np.minimum.reduceat(place[A.indices], A.indptr[some])
-        widths = np.maximum(place - first, 0).astype(np.float64)
-        return cls(_BYTES * int(widths.sum() + len(order)), float((widths**2).sum()) / _SAVED)
-
-    @property
-    def fits(self) -> bool:
-        """Whether they are within the memory budget."""
-        budget = memory_budget()
-        return budget is None or self.n_bytes <= budget
-
-
-def factored(matrix, shift: float):
-    """Factors of ``matrix + shift I``, positive definite: no pivots, an order of minimum degree."""
-    shifted = csc_array(matrix + shift * eye_array(matrix.shape[0], format="csc"))
-    return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-
+from .factors import Profile, factored
 
 _WHOLE = 200  # rows whose eigenvectors are solved whole
 _FIRST_DEGREE, _MOST_DEGREE = 20, 400  # products with the matrix before vectors are made orthogonal again
@@ -133,7 +88,7 @@ def _inverted(
     if not cost.fits:
         return None
     n = A.shape[0]
-    factors = factored(-A, 1.0 + _SHIFT)
+    factors = factored(-A, 1.0 + _SHIFT, cost)
 
     def times(x: np.ndarray) -> np.ndarray:
         solved = factors.solve(x - known * (known @ x))
@@ -142,7 +97,7 @@ def _inverted(
     start = start_vector(n)
     start -= known * (known @ start)
     with suppress(ArpackError):
-        vectors = inverse_lanczos(times, n, count + 1, start)[1]
+        vectors = inverse_lanczos(times, n, count + 1, start, room=4 * count + 14)[1]
         values, turned = eigh(vectors.T @ (A @ vectors))
         return values[::-1], vectors @ turned[:, ::-1]
     return None
@@ -178,7 +133,7 @@ def filtered_eigenpairs(
     for _ in row_blocks(MOST_PRODUCTS // _FIRST_DEGREE, "eigenvectors", size=1):
         V = orthogonal(polynomial(A, V, border, degree), known)
         products += degree
-        values, V, residuals = _turned(A, V)
+        values, V, residuals = ritz_pairs(A, V)
         if (residuals <= np.maximum(_RESIDUAL * (1.0 - values), _ROUNDING))[:count].all():
             return values[: count + 1], V
         border = min(max(float(values[-1]), -0.5), 1.0 - 1e-9)
@@ -195,24 +150,12 @@ def filtered_eigenpairs(
     )
 
 
-def _turned(A: csr_array, V: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ritz values, largest first, their vectors, and the norms of the residuals (Rayleigh and Ritz)."""
-    products = A @ V
-    values, turned = eigh(V.T @ products)
-    values, turned = values[::-1], turned[:, ::-1]
-    V = V @ turned
-    return values, V, np.linalg.norm(products @ turned - V * values, axis=0)
-
-
 # ---- Chebyshev-filtered subspace iteration -------------------------------------------------------
 
 _EXACT = 200  # rows whose eigenvectors are solved whole
 SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
-_DEGREE = 32  # products with the matrix before the vectors are made orthogonal again
 _ROUNDS = 12
 _IN_CACHE, _LEAF = 50_000, 64  # rows whose vectors are at hand in any order; rows of a leaf of that tree
-_ROWS_OF_PART = 8192  # of the matrix, that a thread multiplies at a time
-FIRST_BORDER = 0.9  # what the first filter lets through
 
 
 def leading_eigenvectors(
@@ -241,7 +184,7 @@ def leading_eigenvectors(
     border, order = FIRST_BORDER, None
     with one_blas_thread():
         for turn in row_blocks(_ROUNDS, "spectral start", size=1):
-            V = orthogonal(polynomial(A, V, border, _DEGREE, n_jobs), known)
+            V = orthogonal(polynomial(A, V, border, DEGREE, n_jobs), known)
             values, turned = eigh(V.T @ (A @ V))
             V, values = V @ turned[:, ::-1], values[::-1]
             wanted = V[:, :count]
@@ -263,87 +206,3 @@ def _in_order(A: csr_array, order: np.ndarray) -> csr_array:
     inverse[order] = np.arange(len(order), dtype=A.indices.dtype)
     moved = A[order]
     return csr_array((moved.data, inverse[moved.indices], moved.indptr), shape=A.shape)
-
-
-def polynomial(A: Any, V: np.ndarray, border: float, degree: int, n_jobs: int | None = 1) -> np.ndarray:
-    """``T_m((2 A + 1 - border) / (1 + border)) V``, T_m the Chebyshev polynomial, by its recurrence.
-
-    Threads share parts of the rows, each with its part of the recurrence, so that no sum is made otherwise.
-    """
-    scale, shift = 2.0 / (1.0 + border), (1.0 - border) / (1.0 + border)
-    parts = _parts_of_rows(A)
-    before, now = np.array(V, order="C"), np.empty(V.shape)
-
-    def first(i: int) -> None:
-        rows, block = parts[i]
-        now[rows] = scale * (block @ V) + shift * V[rows]
-
-    def step(i: int, before: np.ndarray, now: np.ndarray) -> None:
-        rows, block = parts[i]
-        before[rows] = 2.0 * (scale * (block @ now) + shift * now[rows]) - before[rows]
-
-    with threads(n_jobs):
-        share(first, len(parts))
-        for _ in range(degree - 1):
-            share(partial(step, before=before, now=now), len(parts))
-            before, now = now, before
-    return now
-
-
-def _parts_of_rows(A: Any) -> list[tuple[slice, Any]]:
-    """Some rows of a sparse matrix after others, each part a view; any other operator as a whole."""
-    if not isinstance(A, csr_array):
-        return [(slice(None), A)]
-    parts = []
-    for start in range(0, A.shape[0], _ROWS_OF_PART):
-        ends = A.indptr[start : start + _ROWS_OF_PART + 1]
-        entries = slice(ends[0], ends[-1])
-        part = csr_array((A.data[entries], A.indices[entries], ends - ends[0]), (len(ends) - 1, A.shape[1]))
-        parts.append((slice(start, start + len(ends) - 1), part))
-    return parts
-
-
-def orthogonal(V: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what the columns span, without the known direction."""
-    V = V / np.linalg.norm(V, axis=0)
-    V = np.linalg.qr(V - np.outer(known, known @ V))[0]
-    return np.linalg.qr(V - np.outer(known, known @ V))[0]  # again: the first leaves rounding of the known
-
-
-# --------------------------------------------------------------------------------------------------
-# Matrices of graphs: the alignment matrix as a sum of small dense blocks, and the normalized adjacency.
-
-
-def sum_of_blocks(n: int, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> csr_array:
-    """``sum_i S_i' B_i S_i``: a part has the rows (r, p) of r blocks, none twice, and the blocks (r, p, p).
-
-    ``O(r p^2)`` time and memory for a part beside the sum. QueryEdges are added in the order of the parts.
-
-    >>> rows, blocks = np.array([[0, 1], [1, 2]]), np.ones((2, 2, 2))
-    >>> sum_of_blocks(3, [(rows, blocks)]).toarray().tolist()
-    [[1.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 1.0]]
-    """
-    total = csr_array((n, n))
-    for rows, blocks in parts:
-        p = rows.shape[1]
-        rows = rows.astype(np.int32)
-        entries = np.repeat(rows, p, axis=1).ravel(), np.tile(rows, (1, p)).ravel()
-        total = total + csr_array(coo_array((blocks.ravel(), entries), shape=(n, n)))
-    return total
-
-
-def normalized_adjacency(W: csr_array) -> tuple[csr_array, np.ndarray]:
-    """``D^-1/2 W D^-1/2`` and the degrees D, the row sums of W; a row without weight keeps none.
-
-    The normalised Laplacian is the identity less it.
-
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> normalized, degrees = normalized_adjacency(csr_array([[0.0, 4.0], [4.0, 0.0]]))
-    >>> normalized.toarray().tolist(), degrees.tolist()
-    ([[0.0, 1.0], [1.0, 0.0]], [4.0, 4.0])
-    """
-    degrees = np.asarray(W.sum(axis=1)).ravel()
-    root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
-    scale = diags_array(root)
-    return csr_array(scale @ W @ scale), degrees

@@ -29,16 +29,19 @@ def start_vector(n: int) -> np.ndarray:
 
 
 def inverse_lanczos(
-    times: Callable[[np.ndarray], np.ndarray], n: int, count: int, start: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+    times: Callable[[np.ndarray], np.ndarray], n: int, count: int, start: np.ndarray | None = None,
+    *, room: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The ``count`` largest eigenpairs of an inverse, ``x -> times(x)``, in no order.
 
-    Those are far apart, so that residuals of 1e-12 leave less in the vectors. Raises ArpackError.
+    Those are far apart, so that residuals of 1e-12 leave less in the vectors. ``room`` is the size of the
+    basis: what suffices for the whole iteration saves the restarts. Raises ArpackError.
     """
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
     start = start_vector(n) if start is None else start
-    room = min(2 * count + 12, n)  # most often enough for the whole iteration
-    return eigsh(operator, count, which="LA", v0=start, ncv=room, tol=1e-12, maxiter=_RESTARTS, **SEED)
+    room = 2 * count + 12 if room is None else room  # of a square of a Laplacian, most often enough
+    basis = {"v0": start, "ncv": min(room, n)}
+    return eigsh(operator, count, which="LA", tol=1e-12, maxiter=_RESTARTS, **basis, **SEED)
 
 
 def top_eigenpairs(
