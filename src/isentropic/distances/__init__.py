@@ -35,6 +35,7 @@ from .pairwise_blocks import (
 )
 from .sources import (
     Points,
+    References,
     all_equal,
     condensed_distances,
     distance_rows,
