@@ -208,6 +208,69 @@ def pair_list_stress(indptr, indices, wanted, weights, Z, gradient):
     return costs
 
 
+@parallel_kernel
+def pair_list_pulls(indptr, indices, multipliers, squared, penalty, at_most, Z, gradient):
+    """Per row, ``sum_j f_ij^2``, and into ``gradient`` ``sum_j f_ij (z_i - z_j)``.
+
+    ``f = m + penalty (|z_i - z_j|^2 - squared)``, with the multiplier m and the squared length of each entry,
+    and at least 0 where lengths are ``at_most`` so long. ``O(entries d)``.
+    """
+    n, d = Z.shape
+    costs = np.empty(n)
+    for i in rows(n):
+        total = 0.0
+        for c in range(d):
+            gradient[i, c] = 0.0
+        for t in range(indptr[i], indptr[i + 1]):
+            j = indices[t]
+            square = 0.0
+            for c in range(d):
+                gap = Z[i, c] - Z[j, c]
+                square += gap * gap
+            force = multipliers[t] + penalty * (square - squared[t])
+            if at_most and force <= 0.0:
+                continue
+            total += force * force
+            for c in range(d):
+                gradient[i, c] += force * (Z[i, c] - Z[j, c])
+        costs[i] = total
+    return costs
+
+
+@kernel
+def pair_rows(first, second, indptr, indices, pair):
+    """Partners of each row, as CSR, from pairs that are named once each; ``pair`` is the number of its pair.
+
+    ``indptr`` (n + 1,) comes with zeros. Partners are in the order of the pairs. ``O(pairs)``.
+    """
+    for p in range(len(first)):
+        indptr[first[p] + 1] += 1
+        indptr[second[p] + 1] += 1
+    for i in range(len(indptr) - 1):
+        indptr[i + 1] += indptr[i]
+    free = indptr.copy()
+    for p in range(len(first)):
+        i, j = first[p], second[p]
+        indices[free[i]], pair[free[i]] = j, p
+        indices[free[j]], pair[free[j]] = i, p
+        free[i] += 1
+        free[j] += 1
+
+
+@kernel
+def listed_values(indptr, indices, pair, other_indptr, other_indices, other_values, out):
+    """``out[pair]``: the values of the pairs that other lists have as well; of no others. ``O(entries)``."""
+    place = np.full(len(indptr) - 1, -1)
+    for i in range(len(indptr) - 1):
+        start, stop = other_indptr[i], other_indptr[i + 1]
+        for t in range(start, stop):
+            place[other_indices[t]] = t
+        for t in range(indptr[i], indptr[i + 1]):
+            at = place[indices[t]]  # of an earlier row, where it is not listed for this one
+            if start <= at < stop:
+                out[pair[t]] = other_values[at]
+
+
 # --------------------------------------------------------------------------------------------------
 # Weights of pairs that are near in the data, in the map, or in both: frozen for a stage of a descent.
 

@@ -236,6 +236,7 @@ class RadiusPairs:
 
     def __init__(self, rows: PairedRows):
         self.rows, self.listed = rows, False
+        self.known: ListedPairs | None = None  # the last lists
         self.n_jobs = worth_threads(rows.pairs.distances.size, rows.n_jobs)
 
     def stress(self, Z: np.ndarray, radius: float) -> Stress | ListedStress:
@@ -247,7 +248,8 @@ class RadiusPairs:
             if not self.listed:
                 return Stress(self.rows.pairs, weights=weights, counts=self.rows.counts,
                               n_jobs=self.n_jobs)  # fmt: skip
-        return ListedStress(self._list(Z, radius), n_jobs=self.n_jobs)
+        self.known = self._list(Z, radius)
+        return ListedStress(self.known, n_jobs=self.n_jobs)
 
     def _within(self, Z: np.ndarray, radius: float) -> np.ndarray:
         """1 for each pair of the rows within the radius, 0 for the others."""
@@ -261,14 +263,16 @@ class RadiusPairs:
         return np.less_equal(e, radius, out=e)
 
     def _list(self, Z: np.ndarray, radius: float) -> ListedPairs:
-        n, counts = len(Z), self.rows.counts
+        n = len(Z)
         tree = cKDTree(Z)
         expected = int(tree.count_neighbors(tree, radius)) - n
-        require_memory(40 * expected, f"{expected // 2:,} pairs within the radius", "Take a smaller radius.")
+        require_memory(72 * expected, f"{expected // 2:,} pairs within the radius", "Take a smaller radius.")
         found = tree.query_pairs(radius, output_type="ndarray")
-        first, second = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
-        weights = np.ones(len(found)) if counts is None else counts[first] * counts[second]
-        return ListedPairs.of(n, first, second, self._data_distances(first, second), weights)
+        first, second = np.ascontiguousarray(found.T, np.int64)
+        # most pairs are in the lists of the last radius as well
+        return ListedPairs.of(
+            n, first, second, self._data_distances, counts=self.rows.counts, known=self.known
+        )
 
     def _data_distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Distances in the data, in units, of pairs with ``first < second``."""

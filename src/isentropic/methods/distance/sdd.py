@@ -49,8 +49,8 @@ class SDD(Embedder):
     fixed.
 
     Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes
-    for s partners of each row. 20 to 200 steps a degree; 6 to 9 degrees for ``"auto"``, 3 to 5 mostly from 512
-    rows on, where a sample of 256 rows says which one to begin with.
+    for s partners of each row. 20 to 200 steps a degree; 6 to 9 degrees for ``"auto"``, mostly 3 to 5
+    from 512 rows on, where a sample of 256 rows says which one to begin with.
 
     Parameters
     ----------
