@@ -42,6 +42,7 @@ from .sources import (
     euclidean_rows,
     finite_rows,
     in_data_units,
+    in_tiles,
     later_distances,
     measurable_rows,
     scaled_distance_rows,

@@ -54,7 +54,7 @@ class Points:
     def of(cls, data: Floats, n_jobs: int | None) -> Points:
         if not data.flags.writeable:  # for kernels that would be another type, and another compilation
             data = data.copy()
-        return cls(data, _in_tiles(data), n_jobs)
+        return cls(data, in_tiles(data), n_jobs)
 
     def __call__(self, rows: Integers) -> Floats:
         return self._measured(self.data, np.asarray(rows, np.int64))
@@ -73,10 +73,10 @@ class Points:
         return out
 
 
-def _in_tiles(data: Floats) -> Floats:
+def in_tiles(data: Floats) -> Floats:
     """``tiles[t, f, c] = data[TILE t + c, f]``, filled up with zeros."""
     n, m = data.shape
-    tiles = np.zeros((-(-n // TILE), m, TILE))
+    tiles = np.zeros((-(-n // TILE), m, TILE), data.dtype)
     for t in range(len(tiles)):
         rows = data[t * TILE : (t + 1) * TILE]
         tiles[t, :, : len(rows)] = rows.T
@@ -103,7 +103,7 @@ class References:
 
     @classmethod
     def of(cls, data: Floats, unit: float) -> References:
-        tiles = _in_tiles((data - data[0]) / unit)
+        tiles = in_tiles((data - data[0]) / unit)
         return cls(data[0].copy(), unit, len(data), tiles, (tiles**2).sum(axis=1))
 
     def of_new(self, queries: Floats, n_jobs: int | None = None) -> Floats:

@@ -147,6 +147,20 @@ def _add_products(tile, a, b, c, d, out):
 
 
 @parallel_kernel
+def tiled_products(queries, tiles, out):
+    """``out[s, j]``: the inner product of query s and row j, for few queries; a thread takes a tile."""
+    n_queries, n = out.shape
+    for t in rows(len(tiles)):
+        products, last = np.empty((4, TILE)), n_queries - 1
+        for s in range(0, n_queries, 4):
+            _add_products(tiles[t], queries[s], queries[min(s + 1, last)], queries[min(s + 2, last)],
+                          queries[min(s + 3, last)], products)  # fmt: skip
+            for p in range(min(4, n_queries - s)):
+                for j in range(min(TILE, n - t * TILE)):
+                    out[s + p, t * TILE + j] = products[p, j]
+
+
+@parallel_kernel
 def distances_by_products(queries, tiles, squares, out):
     """``out[i, j] = sqrt(|x_i|^2 + |y_j|^2 - 2 x_i y_j)``; ``squares`` (tiles, TILE) are those of the y.
 

@@ -15,13 +15,14 @@ from ..._core.runtime import require_memory, row_blocks, seeded
 from ..._core.specs import Double, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import Knn
-from ...distances import condensed_distances, distinct_rows
+from ...distances import distinct_rows
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.training_data import MetricParameter, NComponents, NJobs, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.curvilinear import curvilinear_epoch, optimize_within_radius
 from ...kernels.pairs.degrees import paired_distances
+from ...kernels.pairs.pair_stress import all_pairs_lengths
 from ...neighbors import searched_neighbors
 from ...objectives import AllPairs, ListedPairs, ListedStress, Stress, worth_threads
 from ...optim import Minimum, lbfgs
@@ -254,11 +255,11 @@ class RadiusPairs:
     def _within(self, Z: np.ndarray, radius: float) -> np.ndarray:
         """1 for each pair of the rows within the radius, 0 for the others."""
         pairs = self.rows.pairs
-        if isinstance(pairs, AllPairs):
-            e = condensed_distances(Z, "euclidean", self.n_jobs)
-        else:
-            e = np.empty(pairs.distances.shape)
-            with threads(self.n_jobs):
+        e = np.empty(pairs.distances.shape)
+        with threads(self.n_jobs):
+            if isinstance(pairs, AllPairs):
+                all_pairs_lengths(np.ascontiguousarray(Z.T), e)
+            else:
                 paired_distances(Z, pairs.order, pairs.shifts, e)
         return np.less_equal(e, radius, out=e)
 

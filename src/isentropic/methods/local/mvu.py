@@ -18,7 +18,7 @@ from ..._core.runtime import require_memory
 from ..._core.specs import Array, Maybe, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import NeighborGraph
-from ...distances import Distinct, distinct_rows
+from ...distances import Distinct, distinct_rows, in_tiles
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import initial_scaling
 from ...embedding.landmarks import choose_landmarks
@@ -26,6 +26,7 @@ from ...embedding.maps.barycentric import BarycentricMap
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...geodesics import all_pairs, from_rows
 from ...kernels._jit import threads
+from ...kernels.distances.euclidean import tiled_products
 from ...kernels.pairs.pair_stress import pair_list_pulls, pair_rows
 from ...linalg import fixed_signs
 from ...linalg.eigen import count_still_coordinates, eigengap
@@ -62,7 +63,7 @@ class Unfolding:
     pairs: np.ndarray  # (e, 2), no pair twice
     squared: np.ndarray  # (e,)
     at_most: bool = False
-    basis: np.ndarray | None = None  # (n, l), each column centred
+    basis: np.ndarray | None = None  # (n, l), each column centred; of either precision
     n_jobs: int | None = 1
 
     @cached_property
@@ -75,14 +76,22 @@ class Unfolding:
         return indptr, indices, pair
 
     @cached_property
-    def _gram(self) -> np.ndarray:
+    def _tiles(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The basis and its transpose, in tiles, and the products of its columns."""
         assert self.basis is not None
-        gram: np.ndarray = self.basis.T @ self.basis
-        return gram
+        exact = self.basis.astype(np.float64)
+        return in_tiles(self.basis), in_tiles(np.ascontiguousarray(self.basis.T)), exact.T @ exact
 
     def rows(self, Y: np.ndarray) -> np.ndarray:
         """Coordinates of all rows, centred."""
-        return Y - Y.mean(axis=0) if self.basis is None else self.basis @ Y
+        return Y - Y.mean(axis=0) if self.basis is None else self._times(self._tiles[0], Y, self.n)
+
+    def _times(self, tiles: np.ndarray, Y: np.ndarray, n: int) -> np.ndarray:
+        """Products of a basis in tiles and the columns of ``Y``, summed up in double precision."""
+        out = np.empty((Y.shape[1], n))
+        with threads(worth_threads(tiles.size, self.n_jobs)):
+            tiled_products(np.ascontiguousarray(Y.T), tiles, out)
+        return np.ascontiguousarray(out.T)
 
     def excess(self, Y: np.ndarray) -> np.ndarray:
         """Excess of the squared length of each pair over its own."""
@@ -105,14 +114,15 @@ class Unfolding:
         n_jobs = worth_threads(len(pair), self.n_jobs)
 
         def value(Y: np.ndarray) -> tuple[float, np.ndarray]:
-            Z = np.ascontiguousarray(self.rows(Y))
+            Z = self.rows(Y)
             pulls = np.empty_like(Z)
             with threads(n_jobs):
                 forces = pair_list_pulls(
                     indptr, indices, given, squared, float(penalty), self.at_most, Z, pulls
                 )
-            spread = Z if self.basis is None else self._gram @ Y
-            pulls = pulls if self.basis is None else self.basis.T @ pulls
+            spread = Z
+            if self.basis is not None:
+                spread, pulls = self._tiles[2] @ Y, self._times(self._tiles[1], pulls, len(Y))
             cost = (0.5 * float(forces.sum()) - known) / (2 * penalty) - float((Y * spread).sum())
             return cost / self.n, (2 / self.n) * (pulls - spread)
 
@@ -133,8 +143,10 @@ def evened(problem: Unfolding, start: np.ndarray) -> tuple[Unfolding, np.ndarray
     G /= np.trace(G) / len(G)
     G[np.diag_indices_from(G)] += _RIDGE
     factor = cholesky(G, lower=True)
-    basis = np.ascontiguousarray(solve_triangular(factor, centred.T, lower=True).T)
-    return replace(problem, basis=basis), factor.T @ start
+    basis = np.ascontiguousarray(solve_triangular(factor, centred.T, lower=True).T, np.float32)
+    return replace(
+        problem, basis=basis
+    ), factor.T @ start  # single precision: half as much to read, twice a step
 
 
 # ---- What maximum variance unfolding holds fixed, where it starts, and all rows as sums of landmarks ----
