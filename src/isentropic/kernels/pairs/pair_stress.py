@@ -180,6 +180,18 @@ def all_pairs_lengths(Z, out):
 # rows.
 
 
+@kernel
+def _listed_gaps(Z, i, others, gaps, square):
+    """Gaps of a row to others, each coordinate by itself, and the squares of their lengths."""
+    for t in range(len(others)):
+        square[t] = 0.0
+    for c in range(Z.shape[1]):
+        for t in range(len(others)):
+            gap = Z[i, c] - Z[others[t], c]
+            gaps[c, t] = gap
+            square[t] += gap * gap
+
+
 @parallel_kernel
 def pair_list_stress(indptr, indices, wanted, weights, Z, gradient):
     """Per row, ``sum_j w_ij (t_ij - e_ij)^2`` with ``e = |z_i - z_j|``; and the gradient of half their sum.
@@ -189,21 +201,26 @@ def pair_list_stress(indptr, indices, wanted, weights, Z, gradient):
     n, d = Z.shape
     costs = np.empty(n)
     for i in rows(n):
-        total = 0.0
+        longest = min(TILE, indptr[i + 1] - indptr[i])
+        scratch, total = np.empty((d + 1, longest)), 0.0
         for c in range(d):
             gradient[i, c] = 0.0
-        for t in range(indptr[i], indptr[i + 1]):
-            j = indices[t]
-            square = 0.0
+        for start in range(indptr[i], indptr[i + 1], TILE):
+            size = min(TILE, indptr[i + 1] - start)
+            given, weight, square = wanted[start:], weights[start:], scratch[d, :size]
+            _listed_gaps(Z, i, indices[start : start + size], scratch, square)
+            for t in range(size):
+                short = given[t] - np.sqrt(square[t])
+                total += weight[t] * short * short
+            for t in range(size):
+                mapped = np.sqrt(square[t])
+                force = 2.0 * weight[t] * (given[t] - mapped)
+                square[t] = np.divide(force, mapped) if mapped > 0.0 else 0.0
             for c in range(d):
-                gap = Z[i, c] - Z[j, c]
-                square += gap * gap
-            mapped = np.sqrt(square)
-            short = wanted[t] - mapped
-            total += weights[t] * short * short
-            force = 2.0 * weights[t] * short / mapped if mapped > 0.0 else 0.0
-            for c in range(d):
-                gradient[i, c] -= force * (Z[i, c] - Z[j, c])
+                moved = 0.0
+                for t in range(size):
+                    moved += square[t] * scratch[c, t]
+                gradient[i, c] -= moved
         costs[i] = total
     return costs
 
