@@ -29,6 +29,12 @@ def larger_roll():
     return {"X": X, "planted": np.column_stack([arc(angle), X[:, 1]])}
 
 
+def wide_roll():
+    from sklearn.datasets import make_swiss_roll
+
+    return {"X": make_swiss_roll(10_000, random_state=0)[0]}
+
+
 def cluster_roll():
     """Four clusters of 400 points, rolled up."""
     rng = np.random.default_rng(0)
@@ -146,12 +152,14 @@ SCULPTED = {
     "5 other tries": ours("manifold-sculpting", planted_kept, n_neighbors=12, random_state=1),
 }
 
+MANY_PATHS = {"CDA": ours("cda", neighbours_kept)}
 CASES = {
     case.name: case
     for case in (
         Case("CCA and CDA, roll of 300", small_roll, SHORT_RANGE, warm_up=60, repeats=1),
         Case("CDA, roll of four clusters", cluster_roll, UNROLLED, warm_up=60, repeats=1),
         Case("CCA, 10,000 digits", digits(10_000), {"CCA": SHORT_RANGE["CCA"]}, warm_up=300, repeats=1),
+        Case("CDA, roll of 10,000", wide_roll, MANY_PATHS, warm_up=300, repeats=1),
         Case("TCIE, strip with a hole", strip, FLATTENED, warm_up=100, repeats=1),
         Case("RankVisu, iris, k = 30", iris, RANKS, warm_up=60, repeats=1),
         Case("RankVisu, iris, k = 10", iris, FEW_RANKS, warm_up=60, repeats=1),

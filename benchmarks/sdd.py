@@ -207,6 +207,31 @@ def parametric(data):
     }
 
 
+def searched(**parameters):
+    """How many degrees were tried on all rows, and the processor seconds of that."""
+
+    def run(data):
+        import time
+
+        from isentropic import SDD
+
+        start = time.process_time()
+        sdd = SDD(**parameters).fit(data["X"])
+        return {
+            "tau": sdd.kendall_tau_,
+            "degree": sdd.degree_,
+            "tried": len(sdd.scores_),
+            "CPU s": time.process_time() - start,
+        }
+
+    return run
+
+
+DEGREES = {
+    "every degree": searched(degree=range(1, 16)),
+    "search": searched(),
+    "one degree": searched(degree=1),
+}
 PROCEDURES = {"published": published, "isentropic": only_tau("parameter-free-sdd")}
 FAITHFUL = {
     "PCA": mapped_by(pca),
@@ -231,6 +256,8 @@ CASES = {
         Case("tau on breast cancer", cancer, FAITHFUL, warm_up=60, repeats=1),
         Case("tau on the roll of four clusters", roll, FAITHFUL, warm_up=60, repeats=1),
         Case("tau on 2,500 digits", digits(2_500), FAITHFUL, warm_up=60, repeats=1),
+        Case("the best degree, 1,797 small digits", small_digits, DEGREES, warm_up=1_200, repeats=1),
+        Case("the best degree, 2,500 digits", digits(2_500), DEGREES, warm_up=1_200, repeats=1),
         Case("all pairs and drawn ones, n = 5,000", digits(5_000), EXACT_AND_DRAWN, repeats=1),
         Case("70,000 digits", digits(70_000), MANY, repeats=1),
         Case("a step, n = 100,000", clusters(100_000), ONE_STEP, warm_up=1_000, repeats=1),

@@ -36,12 +36,14 @@ from .pairwise_blocks import (
 )
 from .sources import (
     Points,
+    References,
     all_equal,
     condensed_distances,
     distance_rows,
     euclidean_rows,
     finite_rows,
     in_data_units,
+    in_tiles,
     later_distances,
     measurable_rows,
     scaled_distance_rows,

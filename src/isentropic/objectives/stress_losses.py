@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,9 @@ from ..kernels.pairs.pair_stress import (
     SQUARES,
     all_pairs_lengths,
     all_pairs_stress,
+    listed_values,
     pair_list_stress,
+    pair_rows,
     sampled_pairs_stress,
 )
 from .degree_losses import AllPairs, SampledPairs
@@ -139,15 +141,28 @@ class ListedPairs:
 
     @classmethod
     def of(
-        cls, n: int, first: np.ndarray, second: np.ndarray, wanted: np.ndarray, weights: np.ndarray
+        cls,
+        n: int,
+        first: np.ndarray,
+        second: np.ndarray,
+        measure: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        *,
+        counts: np.ndarray | None = None,
+        known: ListedPairs | None = None,
     ) -> ListedPairs:
-        """From pairs of n rows that are named once each."""
-        numbers = np.tile(np.arange(1, len(first) + 1), 2)  # from 1: none is lost as a zero
-        ends = np.concatenate([first, second]), np.concatenate([second, first])
-        lists = csr_array((numbers, ends), shape=(n, n))
-        lists.sort_indices()
-        pair = lists.data - 1
-        return cls(lists.indptr.astype(np.int64), lists.indices.astype(np.int32), wanted[pair], weights[pair])
+        """From pairs of n rows that are named once each, which weigh ``counts_i counts_j``, or 1.
+
+        ``measure`` gives the distances wanted of rows (p,) and rows (p,), unless ``known`` lists have them.
+        """
+        indptr, indices = np.zeros(n + 1, np.int64), np.empty(2 * len(first), np.int32)
+        pair, wanted = np.empty(len(indices), np.int64), np.full(len(first), np.nan)
+        pair_rows(first, second, indptr, indices, pair)
+        if known is not None:
+            listed_values(indptr, indices, pair, known.indptr, known.indices, known.wanted, wanted)
+        new = np.flatnonzero(np.isnan(wanted))
+        wanted[new] = measure(first[new], second[new])
+        weights = np.ones(len(pair)) if counts is None else (counts[first] * counts[second])[pair]
+        return cls(indptr, indices, wanted[pair], weights)
 
 
 class ListedStress:
@@ -165,7 +180,7 @@ class ListedStress:
     def __init__(self, pairs: ListedPairs, *, n_jobs: int | None = None):
         self.pairs = pairs
         self.n_jobs = worth_threads(len(pairs.indices), n_jobs)
-        self.total = 0.5 * math.fsum(pairs.weights * pairs.wanted**2) or 1.0
+        self.total = 0.5 * float((pairs.weights * pairs.wanted**2).sum()) or 1.0
 
     def __call__(self, Z: np.ndarray) -> tuple[float, np.ndarray]:
         """Cost and gradient at the map ``Z`` (n, d)."""

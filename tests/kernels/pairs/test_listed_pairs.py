@@ -1,6 +1,7 @@
 """Stress over listed pairs, and which pairs a boundary leaves, against plain twins."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
@@ -49,6 +50,35 @@ def test_rows_in_one_place_push_each_other_nowhere(rng):
     cost, gradient = ListedStress(listed(T, W))(np.zeros((len(T), 2)))
     assert_allclose(cost, 1.0, rtol=1e-12)
     assert_array_equal(gradient, 0.0)
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_lists_of_pairs_are_those_of_scipy(rng, counted):
+    T, W, _ = some_pairs(rng, 40)
+    counts = rng.integers(1, 4, size=40).astype(float) if counted else None
+    first, second = rng.permutation(np.argwhere(np.triu(W))).T.copy()
+    found = ListedPairs.of(40, first, second, lambda i, j: T[i, j], counts=counts)
+    weights = np.outer(counts, counts) if counted else np.ones((40, 40))
+    for values, expected in ((found.wanted, T), (found.weights, weights)):
+        dense = csr_array((values, found.indices, found.indptr), shape=(40, 40)).toarray()
+        assert_array_equal(dense, np.where(W > 0, expected, 0.0))
+
+
+def test_distances_in_other_lists_are_not_measured_again(rng):
+    T, W, _ = some_pairs(rng, 40)
+    pairs = rng.permutation(np.argwhere(np.triu(W)))
+    known = ListedPairs.of(40, *pairs[: len(pairs) // 2].T.copy(), lambda i, j: T[i, j])
+    measured = []
+
+    def measure(i, j):
+        measured.extend(zip(i, j, strict=True))
+        return T[i, j]
+
+    part = rng.permutation(pairs[len(pairs) // 4 :])
+    found = ListedPairs.of(40, *part.T.copy(), measure, known=known)
+    assert {*measured} == {tuple(pair) for pair in pairs[len(pairs) // 2 :]}
+    expected = ListedPairs.of(40, *part.T.copy(), lambda i, j: T[i, j])
+    assert_array_equal(found.wanted, expected.wanted)
 
 
 def test_consistent_pairs_are_those_of_the_twin(rng):

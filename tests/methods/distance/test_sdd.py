@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from isentropic import SDD, Geodesic, Momentum, MultiSDD, ParameterFreeSDD, Pnn, config_context, make
 from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError, MemoryBudgetError
 from isentropic.embedding.row_distances import Distances, distance_tau
+from isentropic.methods.distance.same_degree import Trial, best_of, search_degrees
 
 ATTACKS = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))
 IRIS, CANCER, WINE = load_iris().data, load_breast_cancer().data, load_wine().data
@@ -87,13 +88,45 @@ def test_the_published_descent_ends_near_the_same_map():
 # ---- degrees -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("X", [IRIS, WINE, FEW], ids=["iris", "wine", "digits"])
+@pytest.mark.parametrize("X", [IRIS, WINE, FEW, CANCER], ids=["iris", "wine", "digits", "cancer"])
 def test_the_search_agrees_with_trying_every_degree(X):
     search = SDD().fit(X)
     every = SDD(range(1, 16)).fit(X)
     assert len(search.scores_) < len(every.scores_) == 15
     assert_allclose(search.kendall_tau_, every.kendall_tau_, atol=1e-4)
     assert search.scores_[search.degree_] == max(search.scores_.values())
+
+
+def tried_around(peak, peak_of_sample):
+    """Degrees that a search tries, by where it starts each from, and the best, for a tau with one peak."""
+    starts = {}
+
+    def fit(degrees, near):
+        starts[degrees[0]] = None if near is None else near.degrees[0]
+        return Trial(degrees, None, -((degrees[0] - peak) ** 2))
+
+    def sample(degrees, near):
+        return Trial(degrees, None, -((degrees[0] - peak_of_sample) ** 2))
+
+    return starts, best_of(search_degrees(fit, sample=sample)).degrees[0]
+
+
+def test_a_sample_says_where_the_search_begins():
+    assert tried_around(6, 4.9) == ({5: None, 3: 5, 7: 5, 4: 5, 6: 5}, 6)
+
+
+@pytest.mark.parametrize("peak", range(1, 16))
+def test_a_wrong_sample_costs_trials_and_not_the_best_degree(peak):
+    starts, best = tried_around(peak, 15)
+    assert best == peak
+    assert all(starts[degree] is None for degree in (1, 5, 9, 13, 15) if degree in starts)
+
+
+def test_the_search_of_many_rows_begins_on_a_sample():
+    with_sample, every = SDD(max_iter=5).fit(DIGITS[:600]), SDD(range(1, 16), max_iter=5).fit(DIGITS[:600])
+    assert len(with_sample.scores_) < 9
+    for degree in {1, 5, 9, 13, 15} & set(with_sample.scores_):
+        assert with_sample.scores_[degree] == every.scores_[degree]
 
 
 def test_several_degrees_are_kept_where_their_tau_is_the_highest():

@@ -1,6 +1,7 @@
 """MVU against its semidefinite program, solved otherwise and bounded by its dual; sheets, parts, refusals."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import laws
 from isentropic import MVU, IsentropicWarning, Isomap
 from isentropic._core.errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._core.runtime import one_blas_thread
-from isentropic.methods.local.mvu import Unfolding, _squared_lengths, landmark_basis, patch_pairs
+from isentropic.methods.local.mvu import Unfolding, _squared_lengths, evened, landmark_basis, patch_pairs
 from isentropic.methods.local.neighborhoods import find_neighborhoods, reconstruction_weights
 
 
@@ -117,11 +118,46 @@ def test_distances_that_may_shrink_leave_more_variance():
     assert trace(free) > trace(MVU(8, tol=1e-4).fit(CLOUD))
 
 
+def centred(Z):
+    return Z - Z.mean(axis=0)
+
+
+@pytest.mark.parametrize("at_most", [False, True])
+def test_the_cost_is_that_of_its_formula(at_most, rng):
+    pairs = naive_pairs(ROLL, 4)
+    problem = Unfolding(50, pairs, _squared_lengths(ROLL, pairs)[1], at_most)
+    Y, multipliers = rng.normal(size=(50, 3)), rng.normal(size=len(pairs)) ** 2
+    excess = ((Y[pairs[:, 0]] - Y[pairs[:, 1]]) ** 2).sum(axis=1) - problem.squared
+    assert_allclose(problem.excess(Y), excess, rtol=1e-9, atol=1e-12)
+    moved = problem.moved(multipliers, 3.0, excess)
+    variance = (centred(Y) ** 2).sum() / 50
+    expected = -variance + (moved @ moved - multipliers @ multipliers) / (2 * 50 * 3.0)
+    assert_allclose(problem.lagrangian(multipliers, 3.0)(Y)[0], expected, rtol=1e-12)
+    for basis in (centred(rng.normal(size=(50, 6))), None):
+        problem = replace(problem, basis=basis)
+        one, two = (replace(problem, n_jobs=n_jobs).lagrangian(multipliers, 3.0) for n_jobs in (1, 2))
+        at = Y if basis is None else Y[:6]
+        assert one(at)[0] == two(at)[0]
+        assert_array_equal(one(at)[1], two(at)[1])
+
+
+def test_coordinates_in_which_lengths_change_evenly_leave_the_problem_as_it_is(rng):
+    pairs = naive_pairs(ROLL, 4)
+    problem = Unfolding(50, pairs, _squared_lengths(ROLL, pairs)[1], True, centred(rng.normal(size=(50, 6))))
+    Y = rng.normal(size=(6, 3))
+    even, start = evened(problem, Y)
+    assert_allclose(even.rows(start), problem.rows(Y), atol=1e-5)
+    assert_allclose(even.excess(start), problem.excess(Y), atol=1e-4)
+    gaps = even.basis[pairs[:, 0]] - even.basis[pairs[:, 1]]
+    moments = gaps.T @ gaps
+    assert_allclose(moments, np.eye(6) * np.trace(moments) / 6, atol=1e-4 * np.trace(moments))
+
+
 @pytest.mark.parametrize("basis", [None, "landmarks"])
 @pytest.mark.parametrize("at_most", [False, True])
 def test_the_gradient_is_that_of_the_cost(at_most, basis, rng):
     pairs = naive_pairs(ROLL, 4)
-    Q = None if basis is None else rng.normal(size=(50, 6))
+    Q = None if basis is None else centred(rng.normal(size=(50, 6)))
     problem = Unfolding(50, pairs, _squared_lengths(ROLL, pairs)[1], at_most, Q)
     Y = rng.normal(size=(50 if Q is None else 6, 3))
     cost = problem.lagrangian(rng.normal(size=len(pairs)) ** 2, 3.0)

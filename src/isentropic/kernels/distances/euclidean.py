@@ -115,6 +115,77 @@ def tiled_distances(data, own, tiles, group, out):
         measure_rows(data, own[part], tiles, np.empty(TILE), out[part])
 
 
+# ---- in tiles, by inner products ------------------------------------------------------------------
+
+
+@kernel
+def _add_products(tile, a, b, c, d, out):
+    """``out[s, j]``: the inner products of four queries and row j of a tile, which is read once for them."""
+    for s in range(4):
+        for j in range(TILE):
+            out[s, j] = 0.0
+    of_a, of_b, of_c, of_d = out[0], out[1], out[2], out[3]
+    whole = len(a) - len(a) % 4
+    for f in range(0, whole, 4):
+        a0, a1, a2, a3 = a[f], a[f + 1], a[f + 2], a[f + 3]
+        b0, b1, b2, b3 = b[f], b[f + 1], b[f + 2], b[f + 3]
+        c0, c1, c2, c3 = c[f], c[f + 1], c[f + 2], c[f + 3]
+        d0, d1, d2, d3 = d[f], d[f + 1], d[f + 2], d[f + 3]
+        for j in range(TILE):
+            y0, y1, y2, y3 = tile[f, j], tile[f + 1, j], tile[f + 2, j], tile[f + 3, j]
+            of_a[j] += (a0 * y0 + a1 * y1) + (a2 * y2 + a3 * y3)
+            of_b[j] += (b0 * y0 + b1 * y1) + (b2 * y2 + b3 * y3)
+            of_c[j] += (c0 * y0 + c1 * y1) + (c2 * y2 + c3 * y3)
+            of_d[j] += (d0 * y0 + d1 * y1) + (d2 * y2 + d3 * y3)
+    for f in range(whole, len(a)):
+        for j in range(TILE):
+            y = tile[f, j]
+            of_a[j] += a[f] * y
+            of_b[j] += b[f] * y
+            of_c[j] += c[f] * y
+            of_d[j] += d[f] * y
+
+
+@parallel_kernel
+def tiled_products(queries, tiles, out):
+    """``out[s, j]``: the inner product of query s and row j, for few queries; a thread takes a tile."""
+    n_queries, n = out.shape
+    for t in rows(len(tiles)):
+        products, last = np.empty((4, TILE)), n_queries - 1
+        for s in range(0, n_queries, 4):
+            _add_products(tiles[t], queries[s], queries[min(s + 1, last)], queries[min(s + 2, last)],
+                          queries[min(s + 3, last)], products)  # fmt: skip
+            for p in range(min(4, n_queries - s)):
+                for j in range(min(TILE, n - t * TILE)):
+                    out[s + p, t * TILE + j] = products[p, j]
+
+
+@parallel_kernel
+def distances_by_products(queries, tiles, squares, out):
+    """``out[i, j] = sqrt(|x_i|^2 + |y_j|^2 - 2 x_i y_j)``; ``squares`` (tiles, TILE) are those of the y.
+
+    Four queries at a time, the last one again where there are fewer, so that a row has equal bits in any
+    batch. ``O(m)`` a pair, a third of that of differences.
+    """
+    n_queries, n = out.shape
+    for g in rows((n_queries + GROUP - 1) // GROUP):
+        products, own, last = np.empty((4, TILE)), np.empty(GROUP), n_queries - 1
+        for s in range(GROUP):
+            row = queries[min(g * GROUP + s, last)]
+            own[s] = dot(row, row, 0, len(row))
+        for t in range(len(tiles)):
+            for s in range(0, GROUP, 4):
+                i = g * GROUP + s
+                if i > last:
+                    break
+                _add_products(tiles[t], queries[i], queries[min(i + 1, last)], queries[min(i + 2, last)],
+                              queries[min(i + 3, last)], products)  # fmt: skip
+                for p in range(min(4, n_queries - i)):
+                    for j in range(min(TILE, n - t * TILE)):
+                        square = own[s + p] + squares[t, j] - 2.0 * products[p, j]
+                        out[i + p, t * TILE + j] = np.sqrt(max(square, 0.0))
+
+
 # ---- Inner products of rows, and Gaussian exponents by them: a pair has the same bits in any batch ----
 
 

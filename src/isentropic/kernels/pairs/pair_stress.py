@@ -180,11 +180,57 @@ def all_pairs_lengths(Z, out):
 # rows.
 
 
+@kernel
+def _listed_gaps(Z, i, others, gaps, square):
+    """Gaps of a row to others, each coordinate by itself, and the squares of their lengths."""
+    for t in range(len(others)):
+        square[t] = 0.0
+    for c in range(Z.shape[1]):
+        for t in range(len(others)):
+            gap = Z[i, c] - Z[others[t], c]
+            gaps[c, t] = gap
+            square[t] += gap * gap
+
+
 @parallel_kernel
 def pair_list_stress(indptr, indices, wanted, weights, Z, gradient):
     """Per row, ``sum_j w_ij (t_ij - e_ij)^2`` with ``e = |z_i - z_j|``; and the gradient of half their sum.
 
     Rows in the same place push each other nowhere. ``O(pairs d)``.
+    """
+    n, d = Z.shape
+    costs = np.empty(n)
+    for i in rows(n):
+        longest = min(TILE, indptr[i + 1] - indptr[i])
+        scratch, total = np.empty((d + 1, longest)), 0.0
+        for c in range(d):
+            gradient[i, c] = 0.0
+        for start in range(indptr[i], indptr[i + 1], TILE):
+            size = min(TILE, indptr[i + 1] - start)
+            given, weight, square = wanted[start:], weights[start:], scratch[d, :size]
+            _listed_gaps(Z, i, indices[start : start + size], scratch, square)
+            for t in range(size):
+                short = given[t] - np.sqrt(square[t])
+                total += weight[t] * short * short
+            for t in range(size):
+                mapped = np.sqrt(square[t])
+                force = 2.0 * weight[t] * (given[t] - mapped)
+                square[t] = np.divide(force, mapped) if mapped > 0.0 else 0.0
+            for c in range(d):
+                moved = 0.0
+                for t in range(size):
+                    moved += square[t] * scratch[c, t]
+                gradient[i, c] -= moved
+        costs[i] = total
+    return costs
+
+
+@parallel_kernel
+def pair_list_pulls(indptr, indices, multipliers, squared, penalty, at_most, Z, gradient):
+    """Per row, ``sum_j f_ij^2``, and into ``gradient`` ``sum_j f_ij (z_i - z_j)``.
+
+    ``f = m + penalty (|z_i - z_j|^2 - squared)``, with the multiplier m and the squared length of each entry,
+    and at least 0 where lengths are ``at_most`` so long. ``O(entries d)``.
     """
     n, d = Z.shape
     costs = np.empty(n)
@@ -198,14 +244,48 @@ def pair_list_stress(indptr, indices, wanted, weights, Z, gradient):
             for c in range(d):
                 gap = Z[i, c] - Z[j, c]
                 square += gap * gap
-            mapped = np.sqrt(square)
-            short = wanted[t] - mapped
-            total += weights[t] * short * short
-            force = 2.0 * weights[t] * short / mapped if mapped > 0.0 else 0.0
+            force = multipliers[t] + penalty * (square - squared[t])
+            if at_most and force <= 0.0:
+                continue
+            total += force * force
             for c in range(d):
-                gradient[i, c] -= force * (Z[i, c] - Z[j, c])
+                gradient[i, c] += force * (Z[i, c] - Z[j, c])
         costs[i] = total
     return costs
+
+
+@kernel
+def pair_rows(first, second, indptr, indices, pair):
+    """Partners of each row, as CSR, from pairs that are named once each; ``pair`` is the number of its pair.
+
+    ``indptr`` (n + 1,) comes with zeros. Partners are in the order of the pairs. ``O(pairs)``.
+    """
+    for p in range(len(first)):
+        indptr[first[p] + 1] += 1
+        indptr[second[p] + 1] += 1
+    for i in range(len(indptr) - 1):
+        indptr[i + 1] += indptr[i]
+    free = indptr.copy()
+    for p in range(len(first)):
+        i, j = first[p], second[p]
+        indices[free[i]], pair[free[i]] = j, p
+        indices[free[j]], pair[free[j]] = i, p
+        free[i] += 1
+        free[j] += 1
+
+
+@kernel
+def listed_values(indptr, indices, pair, other_indptr, other_indices, other_values, out):
+    """``out[pair]``: the values of the pairs that other lists have as well; of no others. ``O(entries)``."""
+    place = np.full(len(indptr) - 1, -1)
+    for i in range(len(indptr) - 1):
+        start, stop = other_indptr[i], other_indptr[i + 1]
+        for t in range(start, stop):
+            place[other_indices[t]] = t
+        for t in range(indptr[i], indptr[i + 1]):
+            at = place[indices[t]]  # of an earlier row, where it is not listed for this one
+            if start <= at < stop:
+                out[pair[t]] = other_values[at]
 
 
 # --------------------------------------------------------------------------------------------------

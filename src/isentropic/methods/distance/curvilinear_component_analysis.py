@@ -15,13 +15,14 @@ from ..._core.runtime import require_memory, row_blocks, seeded
 from ..._core.specs import Double, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import Knn
-from ...distances import condensed_distances, distinct_rows
+from ...distances import distinct_rows
 from ...embedding.embedder import Embedder
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.training_data import MetricParameter, NComponents, NJobs, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.curvilinear import curvilinear_epoch, optimize_within_radius
 from ...kernels.pairs.degrees import paired_distances
+from ...kernels.pairs.pair_stress import all_pairs_lengths
 from ...neighbors import searched_neighbors
 from ...objectives import AllPairs, ListedPairs, ListedStress, Stress, worth_threads
 from ...optim import Minimum, lbfgs
@@ -236,6 +237,7 @@ class RadiusPairs:
 
     def __init__(self, rows: PairedRows):
         self.rows, self.listed = rows, False
+        self.known: ListedPairs | None = None  # the last lists
         self.n_jobs = worth_threads(rows.pairs.distances.size, rows.n_jobs)
 
     def stress(self, Z: np.ndarray, radius: float) -> Stress | ListedStress:
@@ -247,28 +249,31 @@ class RadiusPairs:
             if not self.listed:
                 return Stress(self.rows.pairs, weights=weights, counts=self.rows.counts,
                               n_jobs=self.n_jobs)  # fmt: skip
-        return ListedStress(self._list(Z, radius), n_jobs=self.n_jobs)
+        self.known = self._list(Z, radius)
+        return ListedStress(self.known, n_jobs=self.n_jobs)
 
     def _within(self, Z: np.ndarray, radius: float) -> np.ndarray:
         """1 for each pair of the rows within the radius, 0 for the others."""
         pairs = self.rows.pairs
-        if isinstance(pairs, AllPairs):
-            e = condensed_distances(Z, "euclidean", self.n_jobs)
-        else:
-            e = np.empty(pairs.distances.shape)
-            with threads(self.n_jobs):
+        e = np.empty(pairs.distances.shape)
+        with threads(self.n_jobs):
+            if isinstance(pairs, AllPairs):
+                all_pairs_lengths(np.ascontiguousarray(Z.T), e)
+            else:
                 paired_distances(Z, pairs.order, pairs.shifts, e)
         return np.less_equal(e, radius, out=e)
 
     def _list(self, Z: np.ndarray, radius: float) -> ListedPairs:
-        n, counts = len(Z), self.rows.counts
+        n = len(Z)
         tree = cKDTree(Z)
         expected = int(tree.count_neighbors(tree, radius)) - n
-        require_memory(40 * expected, f"{expected // 2:,} pairs within the radius", "Take a smaller radius.")
+        require_memory(72 * expected, f"{expected // 2:,} pairs within the radius", "Take a smaller radius.")
         found = tree.query_pairs(radius, output_type="ndarray")
-        first, second = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
-        weights = np.ones(len(found)) if counts is None else counts[first] * counts[second]
-        return ListedPairs.of(n, first, second, self._data_distances(first, second), weights)
+        first, second = np.ascontiguousarray(found.T, np.int64)
+        # most pairs are in the lists of the last radius as well
+        return ListedPairs.of(
+            n, first, second, self._data_distances, counts=self.rows.counts, known=self.known
+        )
 
     def _data_distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Distances in the data, in units, of pairs with ``first < second``."""

@@ -31,7 +31,6 @@ from .same_degree import (
     checked_degrees,
     continues_search,
     degree_map,
-    search_degrees,
 )
 
 
@@ -192,7 +191,7 @@ def _try_degrees(trials: DegreeTrials, degrees: Degrees | None) -> tuple[list[Tr
     if degrees is not None or trials.rows.unit == 0:
         tried = [trials.fit(degrees or (1, 2), score=False)]
         return tried, tried
-    singles = search_degrees(trials.fit)
+    singles = trials.search()
     single = best_of(singles)
     multiples = [trials.fit(several, single) for several in _around(single.degrees[0])]
     return singles + multiples, [single, best_of(multiples)]

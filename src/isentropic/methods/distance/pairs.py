@@ -292,11 +292,11 @@ def as_minimum(start: np.ndarray) -> Minimum:
 # ---- new rows ----------------------------------------------------------------------------------
 
 
-def reference_rows(n: int, seed: int) -> np.ndarray:
+def reference_rows(n: int, seed: int, count: int = _REFERENCES) -> np.ndarray:
     """The training rows that new rows are mapped by: all, or a sample of 2,048."""
-    if n <= _REFERENCES:
+    if n <= count:
         return np.arange(n)
-    return np.sort(check_random_state(seed).permutation(n)[:_REFERENCES])
+    return np.sort(check_random_state(seed).permutation(n)[:count])
 
 
 @dataclass(frozen=True, eq=False)

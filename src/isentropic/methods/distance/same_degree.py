@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._core.errors import require, require_number
 from ..._core.specs import Array, Maybe, StateError, Tuple
-from ...distances import Points
+from ...distances import References
 from ...embedding.initialization import WarmStart
 from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.row_distances import Distances, Tau, distance_tau
@@ -31,6 +31,7 @@ from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, minimize, refere
 
 DEGREES = tuple(range(1, 16))
 _COARSE = 4  # places between the degrees that are tried first
+_SEARCHED = 256  # rows whose maps say where among the degrees to begin, of twice as many or more
 
 Degrees = tuple[float, ...]
 
@@ -76,6 +77,23 @@ class DegreeTrials:
         minimum = minimize(self.objective(degrees), start, self.optimizer)
         tau = self.tau(minimum.point, quick=True).value if score else math.nan
         return Trial(degrees, minimum, tau)
+
+    def search(self) -> list[Trial]:
+        """Trials of the degrees around the best one; where to begin is searched on a sample of many rows."""
+        n, steps = self.rows.pairs.n, self.optimizer.keywords["max_iter"]
+        if n < 2 * _SEARCHED or self.optimizer.func is not lbfgs or steps == 0:
+            return search_degrees(self.fit)
+        sample = self._among(reference_rows(n, self.rows.seed, _SEARCHED))
+        return search_degrees(self.fit, sample=sample.fit)
+
+    def _among(self, own: np.ndarray) -> DegreeTrials:
+        """Trials of some of the rows, by all their pairs, in the units of all rows."""
+        given = self.rows
+        if isinstance(given.pairs, AllPairs):
+            pairs = given.pairs.among(own)
+        else:
+            pairs = given.distances.among(own).all()
+        return DegreeTrials.of(replace(given, pairs=pairs), self.start[own], self.optimizer)
 
     def refine(self, trial: Trial) -> Trial:
         """Refine a map of sampled pairs by steps over new pairs, so that none is fitted twice."""
@@ -155,20 +173,26 @@ def best_of(trials: Sequence[Trial]) -> Trial:
     return best
 
 
-def search_degrees(fit: Fit, candidates: Sequence[float] = DEGREES) -> list[Trial]:
+def search_degrees(
+    fit: Fit, candidates: Sequence[float] = DEGREES, *, sample: Fit | None = None
+) -> list[Trial]:
     """Trials of every fourth candidate, then of those around the best, closer and closer.
 
     The first ones each have a start of their own, so that none is caught where another one ended; the others
-    start from the trial whose degree is nearest. The search ends when the best one has a worse, or no,
-    neighbour on either side: 6 to 9 trials of 15.
+    start from the trial whose degree is nearest. Trials of a ``sample`` of the rows say which one to begin
+    with; the others of the first ones are tried where the search comes to them. It ends when the best one has
+    a worse, or no, neighbour on either side: 6 to 9 trials of 15, or 3 to 5, more where a sample was wrong.
     """
-    first = [*range(0, len(candidates) - 1, _COARSE), len(candidates) - 1]
+    places = [*range(0, len(candidates) - 1, _COARSE), len(candidates) - 1]
+    first = places
+    if sample is not None:
+        first = [_place_of_best({place: sample((candidates[place],), None) for place in places})]
     tried = {place: fit((candidates[place],), None) for place in first}
 
     def attempt(place: int) -> None:
         if 0 <= place < len(candidates) and place not in tried:
-            near = min(tried, key=lambda other: abs(other - place))
-            tried[place] = fit((candidates[place],), tried[near])
+            near = tried[min(tried, key=lambda other: abs(other - place))]
+            tried[place] = fit((candidates[place],), None if place in places else near)
 
     step = _COARSE // 2
     while step:
@@ -200,16 +224,16 @@ class DegreeMap(ReferenceMap):
     ] = None
 
     def measured(self, X: np.ndarray, distances: Distances) -> np.ndarray:
-        """Distances (b, r) of new rows to the references; Euclidean ones in tiles."""
-        if self._points is None:
+        """Distances (b, r) of new rows to the references; Euclidean ones to rounding of the unit."""
+        if self._references is None:
             return super().measured(X, distances)
-        return replace(self._points, n_jobs=distances.n_jobs).of_new(X)
+        return self._references.of_new(X, distances.n_jobs)
 
     @cached_property
-    def _points(self) -> Points | None:
+    def _references(self) -> References | None:
         """The references, prepared for Euclidean distances to them; None for other distances."""
         distances = self.query.distances(None)
-        return Points.of(distances.X[self.references], None) if distances.euclidean else None
+        return References.of(distances.X[self.references], self.unit) if distances.euclidean else None
 
     def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates of new rows, in units."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import coo_array, csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 from scipy.spatial.distance import squareform
@@ -18,16 +18,20 @@ from ..._core.runtime import require_memory
 from ..._core.specs import Array, Maybe, Number, Whole
 from ..._core.state import Sub
 from ..._core.values import NeighborGraph
-from ...distances import Distinct, distinct_rows
+from ...distances import Distinct, distinct_rows, in_tiles
 from ...embedding.embedder import Embedder
 from ...embedding.initialization import initial_scaling
 from ...embedding.landmarks import choose_landmarks
 from ...embedding.maps.barycentric import BarycentricMap
 from ...embedding.training_data import NComponents, NJobs, training_data
 from ...geodesics import all_pairs, from_rows
+from ...kernels._jit import threads
+from ...kernels.distances.euclidean import tiled_products
+from ...kernels.pairs.pair_stress import pair_list_pulls, pair_rows
 from ...linalg import fixed_signs
 from ...linalg.eigen import count_still_coordinates, eigengap
-from ...optim import ConstrainedMinimum, augmented_lagrangian
+from ...objectives import worth_threads
+from ...optim import ConstrainedMinimum, Objective, augmented_lagrangian
 from .neighborhoods import (
     Connected,
     Neighborhoods,
@@ -37,6 +41,8 @@ from .neighborhoods import (
     reconstruction_weights,
     require_neighbors,
 )
+
+_RIDGE = 1e-6  # of the mean eigenvalue
 
 
 @dataclass(frozen=True)
@@ -57,26 +63,40 @@ class Unfolding:
     pairs: np.ndarray  # (e, 2), no pair twice
     squared: np.ndarray  # (e,)
     at_most: bool = False
-    basis: np.ndarray | None = None  # (n, l)
+    basis: np.ndarray | None = None  # (n, l), each column centred; of either precision
+    n_jobs: int | None = 1
 
     @cached_property
-    def _incidence(self) -> tuple[csr_array, csr_array]:
-        """Differences of rows over the pairs, and the sums that are its transpose."""
-        count = len(self.pairs)
-        signs = np.tile([1.0, -1.0], count)
-        ends = np.arange(0, 2 * count + 1, 2)
-        differences = csr_array((signs, self.pairs.ravel(), ends), shape=(count, self.n))
-        return differences, csr_array(differences.T)
+    def _partners(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Partners of each row, as CSR, and the numbers of their pairs."""
+        first, second = np.ascontiguousarray(self.pairs.T, np.int64)
+        indptr, count = np.zeros(self.n + 1, np.int64), 2 * len(self.pairs)
+        indices, pair = np.empty(count, np.int32), np.empty(count, np.int64)
+        pair_rows(first, second, indptr, indices, pair)
+        return indptr, indices, pair
+
+    @cached_property
+    def _tiles(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The basis and its transpose, in tiles, and the products of its columns."""
+        assert self.basis is not None
+        exact = self.basis.astype(np.float64)
+        return in_tiles(self.basis), in_tiles(np.ascontiguousarray(self.basis.T)), exact.T @ exact
 
     def rows(self, Y: np.ndarray) -> np.ndarray:
         """Coordinates of all rows, centred."""
-        Z = Y if self.basis is None else self.basis @ Y
-        return Z - Z.mean(axis=0)
+        return Y - Y.mean(axis=0) if self.basis is None else self._times(self._tiles[0], Y, self.n)
+
+    def _times(self, tiles: np.ndarray, Y: np.ndarray, n: int) -> np.ndarray:
+        """Products of a basis in tiles and the columns of ``Y``, summed up in double precision."""
+        out = np.empty((Y.shape[1], n))
+        with threads(worth_threads(tiles.size, self.n_jobs)):
+            tiled_products(np.ascontiguousarray(Y.T), tiles, out)
+        return np.ascontiguousarray(out.T)
 
     def excess(self, Y: np.ndarray) -> np.ndarray:
         """Excess of the squared length of each pair over its own."""
-        gaps = self._incidence[0] @ self.rows(Y)
-        return (gaps**2).sum(axis=1) - self.squared
+        Z = self.rows(Y)
+        return ((Z[self.pairs[:, 0]] - Z[self.pairs[:, 1]]) ** 2).sum(axis=1) - self.squared
 
     def variance(self, Y: np.ndarray) -> float:
         """The variance, which is maximised."""
@@ -87,22 +107,46 @@ class Unfolding:
         found = multipliers + penalty * excess
         return np.maximum(found, 0.0) if self.at_most else found
 
-    def lagrangian(
-        self, multipliers: np.ndarray, penalty: float
-    ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    def lagrangian(self, multipliers: np.ndarray, penalty: float) -> Objective:
         """Augmented: ``-variance + (|moved multipliers|^2 - |multipliers|^2) / (2 n penalty)``."""
-        differences, sums = self._incidence
-        known = float(multipliers @ multipliers)
+        indptr, indices, pair = self._partners
+        known, given, squared = float(multipliers @ multipliers), multipliers[pair], self.squared[pair]
+        n_jobs = worth_threads(len(pair), self.n_jobs)
 
         def value(Y: np.ndarray) -> tuple[float, np.ndarray]:
             Z = self.rows(Y)
-            gaps = differences @ Z
-            forces = self.moved(multipliers, penalty, (gaps**2).sum(axis=1) - self.squared)
-            cost = (float(forces @ forces) - known) / (2 * penalty) - float((Z**2).sum())
-            gradient = (2 / self.n) * (sums @ (forces[:, None] * gaps) - Z)
-            return cost / self.n, gradient if self.basis is None else self.basis.T @ gradient
+            pulls = np.empty_like(Z)
+            with threads(n_jobs):
+                forces = pair_list_pulls(
+                    indptr, indices, given, squared, float(penalty), self.at_most, Z, pulls
+                )
+            spread = Z
+            if self.basis is not None:
+                spread, pulls = self._tiles[2] @ Y, self._times(self._tiles[1], pulls, len(Y))
+            cost = (0.5 * float(forces.sum()) - known) / (2 * penalty) - float((Y * spread).sum())
+            return cost / self.n, (2 / self.n) * (pulls - spread)
 
         return value
+
+
+def evened(problem: Unfolding, start: np.ndarray) -> tuple[Unfolding, np.ndarray]:
+    """The problem in coordinates of landmarks in which a step changes all lengths alike, and its start there.
+
+    With the basis ``B`` centred and ``L L'`` the mean of ``(b_i - b_j)(b_i - b_j)'`` over the pairs, scaled
+    and with a ridge, since moving all landmarks alike changes nothing: ``B L'^-1`` and ``L' Y``.
+    """
+    assert problem.basis is not None
+    centred = problem.basis - problem.basis.mean(axis=0)
+    graph = _pattern(problem.pairs, problem.n)
+    spread = graph.sum(axis=1)[:, None] * centred - graph @ centred
+    G = centred.T @ spread
+    G /= np.trace(G) / len(G)
+    G[np.diag_indices_from(G)] += _RIDGE
+    factor = cholesky(G, lower=True)
+    basis = np.ascontiguousarray(solve_triangular(factor, centred.T, lower=True).T, np.float32)
+    return replace(
+        problem, basis=basis
+    ), factor.T @ start  # single precision: half as much to read, twice a step
 
 
 # ---- What maximum variance unfolding holds fixed, where it starts, and all rows as sums of landmarks ----
@@ -294,7 +338,9 @@ class MVU(Embedder):
         rank = min(d + _BEYOND_MAP, max(d, X.shape[1]) + _BEYOND_TABLE, len(rows) - 1)
         start = scaled_paths(graph, rank, landmarks, n_jobs)
         at_most = self.constraints == "at-most" or basis is not None
-        problem = Unfolding(len(rows), pairs, squared, at_most, basis)
+        problem = Unfolding(len(rows), pairs, squared, at_most, basis, n_jobs)
+        if basis is not None:
+            problem, start = evened(problem, start)
         found = augmented_lagrangian(problem, start, tol=self.tol, max_iter=self.max_iter)
         _warn_of_violation(found, self.tol)
         values, Z = _principal(problem.rows(found.point), d)
