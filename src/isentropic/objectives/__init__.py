@@ -19,7 +19,7 @@ from .stress_losses import (
     weight_floor,
     worth_threads,
 )
-from .student_losses import Field, GaussianNeighbors, StudentNeighbors, StudentPairs
+from .student_losses import Field, GaussianNeighbors, GlobalNeighbors, StudentNeighbors, StudentPairs
 
 __all__ = [
     "AllPairs",
@@ -28,6 +28,7 @@ __all__ = [
     "FuzzyMoves",
     "FuzzyNeighbors",
     "GaussianNeighbors",
+    "GlobalNeighbors",
     "ListedPairs",
     "ListedStress",
     "MonotoneStress",

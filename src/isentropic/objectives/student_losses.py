@@ -20,7 +20,8 @@ from ..kernels.layouts.neighbor_forces import (
     sorted_by_line,
     spread_charges,
 )
-from ..kernels.pairs.degrees import all_pairs_forces
+from ..kernels.pairs.degrees import all_pairs_forces, sampled_pairs_forces
+from .degree_losses import SampledPairs
 
 # ---- The cost of t-SNE over all pairs in double precision, with or without a part for large distances ----
 
@@ -48,8 +49,7 @@ class StudentPairs:
         self._attraction = P
         self._constant = _negative_entropy(P)
         if distances is not None:
-            far = 1.0 + distances**2
-            far /= far.sum()
+            far = _far_affinities(distances)
             self._constant += weight * _negative_entropy(far)
             self._attraction = P - weight * far
 
@@ -62,11 +62,24 @@ class StudentPairs:
         cost = self._constant + logs + math.log(total)
         gradient = 2.0 * (pull - push / total).T
         if self.weight:
-            centred = Z - Z.mean(axis=0)
-            far = self.n * (self.n - 1) / 2 + self.n * float((centred * centred).sum())
-            cost += self.weight * math.log(far)
-            gradient += 2.0 * self.weight * self.n / far * centred
+            log_far, push = _far_normaliser(Z)
+            cost += self.weight * log_far
+            gradient += 2.0 * self.weight * push
         return cost, gradient
+
+
+def _far_affinities(distances: np.ndarray) -> np.ndarray:
+    """``1 + d^2``, of sum 1."""
+    far = 1.0 + distances**2
+    far /= far.sum()
+    return far
+
+
+def _far_normaliser(Z: np.ndarray) -> tuple[float, np.ndarray]:
+    """``log sum (1 + |z_i - z_j|^2)`` over all pairs, by moments; half its gradient. ``O(n)``."""
+    n, centred = len(Z), Z - Z.mean(axis=0)
+    total = n * (n - 1) / 2 + n * float((centred * centred).sum())
+    return math.log(total), n / total * centred
 
 
 def _negative_entropy(P: np.ndarray) -> float:
@@ -239,6 +252,60 @@ class StudentNeighbors:
         push = np.empty_like(places)
         sums = pushes(np.ascontiguousarray(places.T), self._power, push)
         return push, math.fsum(sums)
+
+
+# ---- Global t-SNE of many rows: large distances count by those of sampled pairs -----------------
+
+
+_NO_DEGREES = np.empty(0)
+_GLOBAL_WORTH_THREADS = 50_000  # pairs: below that, waking threads costs more than the sums
+
+
+class GlobalNeighbors:
+    """``KL(P || Q) + l KL(P' || Q')``, the cost of global t-SNE, for many rows.
+
+    P' has the weights ``1 + d^2`` of sampled pairs, which stand for all; the normaliser of Q' is that of all
+    pairs, from the moments of the map. ``O(n s)`` time a call beside ``near``, for s pairs a row.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from isentropic.objectives import SampledPairs, StudentNeighbors
+    >>> P = csr_array((np.ones((3, 3)) - np.eye(3)) / 6)
+    >>> near = StudentNeighbors(P, n_components=2)
+    >>> pairs = SampledPairs(np.arange(3), np.array([1]), np.ones((1, 3)))
+    >>> Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+    >>> cost = GlobalNeighbors(near, pairs, weight=2.0)
+    >>> round(abs(cost.divergence(Z)), 6), float(np.abs(cost.gradient(Z)).max().round(6))
+    (0.0, 0.0)
+    """
+
+    def __init__(
+        self, near: StudentNeighbors, pairs: SampledPairs, *, weight: float, n_jobs: int | None = None
+    ):
+        self.near, self.pairs, self.weight = near, pairs, weight
+        self.repulsion = near.repulsion
+        self.n_jobs = n_jobs if pairs.distances.size > _GLOBAL_WORTH_THREADS else 1
+        self._far = _far_affinities(pairs.distances)
+        share = self._far.size / (pairs.n * (pairs.n - 1) / 2)
+        self._constant = _negative_entropy(self._far) + math.log(share)
+
+    def gradient(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
+        """A quarter of the gradient at the map ``Z`` (n, d), P and the second divergence exaggerated."""
+        pull = self._far_forces(Z)[1]
+        far = (0.5 * exaggeration * self.weight) * (_far_normaliser(Z)[1] - pull)
+        return self.near.gradient(Z, exaggeration) + far
+
+    def divergence(self, Z: np.ndarray) -> float:
+        """The cost at the map ``Z``."""
+        far = self._constant + _far_normaliser(Z)[0] - self._far_forces(Z)[0]
+        return self.near.divergence(Z) + self.weight * far
+
+    def _far_forces(self, Z: np.ndarray) -> tuple[float, np.ndarray]:
+        """``sum p' log(1 + |z_i - z_j|^2)``, and half its gradient."""
+        places = np.ascontiguousarray(self.pairs.in_order(Z).T)
+        with threads(self.n_jobs):
+            sums, moves = sampled_pairs_forces(self._far, self.pairs.shifts, places, _NO_DEGREES)
+        return math.fsum(sums[:, 0]), self.pairs.out_of_order(moves[0].T)
 
 
 # ---- The cost of SNE and multiscale SNE: Gaussian weights of a map against affinities of the data ----
