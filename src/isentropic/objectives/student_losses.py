@@ -331,12 +331,9 @@ class GaussianNeighbors:
         self.P, self.precisions = P, np.asarray(precisions, float)
         self.n_jobs = n_jobs if len(P) > _GAUSSIAN_WORTH_THREADS else 1
         self._entropy = math.fsum((row[row > 0] * np.log(row[row > 0])).sum() for row in P)
-        self._forces = np.empty(P.shape)
 
     def __call__(self, Z: np.ndarray) -> tuple[float, np.ndarray]:
         """Cost and gradient at the map ``Z`` (n, d)."""
         with threads(self.n_jobs):
-            costs = mixture_forces(self.P, np.ascontiguousarray(Z), self.precisions, self._forces)
-        ones = np.column_stack([Z, np.ones(len(Z))])
-        moves = self._forces @ ones + self._forces.T @ ones
-        return self._entropy + math.fsum(costs), moves[:, -1:] * Z - moves[:, :-1]
+            costs, moves = mixture_forces(self.P, np.ascontiguousarray(Z.T), self.precisions)
+        return self._entropy + math.fsum(costs), moves.sum(axis=0).T

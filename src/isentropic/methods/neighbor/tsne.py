@@ -183,7 +183,7 @@ class TSNE(Embedder):
 
 _SNE_SPREAD = 0.1  # standard deviation of the start
 _PRECISION = 2.0  # weights exp(-d^2) in the map
-_PAIR_BYTES = 40  # of lists, affinities and forces
+_PAIR_BYTES = 40  # of lists, affinities, and what they are made of
 
 
 class SNE(Embedder):
