@@ -246,8 +246,10 @@ def test_global_t_sne_of_many_rows_keeps_the_laws(sampled):
         assert np.isfinite(clone("global", perplexity=4.0).fit_transform(GROUPS)).all()
 
 
-def test_distances_over_a_graph_take_all_pairs(sampled):
-    assert clone("global", metric=Geodesic(20)).fit(GROUPS).repulsion_ == "exact"
+@pytest.mark.parametrize(("name", "value"), [("metric", Geodesic(20)), ("global_weight", 6.0)])
+def test_distances_over_a_graph_and_large_weights_take_all_pairs(sampled, name, value):
+    assert clone("global").fit(GROUPS).repulsion_ == "fields"
+    assert clone("global", **{name: value}).fit(GROUPS).repulsion_ == "exact"
 
 
 def test_the_line_of_global_t_sne_knows_from_how_many_rows_on_pairs_are_sampled():

@@ -301,6 +301,7 @@ class SNE(Embedder):
 
 
 ALL_PAIRS_UP_TO = 4_000  # rows: beyond, fields and sampled pairs take a sixth of the time, or less
+_MOST_SAMPLED = 5.0  # weight of far pairs: beyond, the map fits the sample, and gradient descent may not end
 _STEPS = 1.5  # of gradient descent for a step of L-BFGS
 _GLOBAL_SPREAD = 1e-2  # standard deviation of the start
 
@@ -316,7 +317,7 @@ class GlobalTSNE(Embedder):
     Up to 4,000 rows all pairs are summed, ``O(n^2)`` time a step and ``40 n^2`` bytes, and the cost is
     minimised by L-BFGS. Beyond, ``p'`` is that of 128 sampled partners a row, the repulsion of t-SNE a field
     as in ``TSNE``, and the cost is minimised by its gradient descent, both parts exaggerated at first:
-    ``O(n)`` time a step and ``O(n k)`` memory. Distances over a graph cannot be sampled, and take all pairs.
+    ``O(n)`` time a step and ``O(n k)`` memory. Distances over a graph, and weights above 5, take all pairs.
 
     Parameters
     ----------
@@ -410,7 +411,9 @@ class GlobalTSNE(Embedder):
         """
         data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
         previous = previous_embedding(X, init, d)
-        sampled = data.n > ALL_PAIRS_UP_TO and not isinstance(data.metric, GraphMetric)
+        weight = float(self.global_weight)
+        sampled = data.n > ALL_PAIRS_UP_TO and weight <= _MOST_SAMPLED
+        sampled = sampled and not isinstance(data.metric, GraphMetric)
         if not sampled:
             require_pair_memory(_PAIR_BYTES, data.n)
         random, seed = seeded(self.random_state)
@@ -420,7 +423,7 @@ class GlobalTSNE(Embedder):
         knn = neighbor_lists(
             distances, neighbors_for_perplexity(perplexity, data.n), self.metric, seed, self.neighbors
         )
-        P, weight = student_affinities(knn, perplexity, n_jobs), float(self.global_weight)
+        P = student_affinities(knn, perplexity, n_jobs)
         if sampled:
             steps = schedule(int(_STEPS * self.max_iter), previous=previous)
             loss = over_sampled_pairs(P, distances, weight, d, random.permutation(data.n), seed)
