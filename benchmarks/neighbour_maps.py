@@ -1,11 +1,13 @@
-"""UMAP, PaCMAP and TriMap beside umap-learn, pacmap and trimap: processor seconds and quality.
+"""UMAP, PaCMAP, TriMap and global t-SNE beside umap-learn, pacmap, trimap and t-SNE: time and quality.
 
     python -m benchmarks.neighbour_maps [CASE ...]
 
 Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
 principal components. "CPU s" are processor seconds of all threads; the lists of "given lists" were found
 before. "Stages" are parts of a fit on one thread, each by itself, in CPU s of all its steps. T(15) and C(15),
-the area under R_NX and the accuracy of 10 neighbours in the map are of 1,500 rows.
+the area under R_NX and the accuracy of 10 neighbours in the map are of 1,500 rows; of as many are the share
+of 30 neighbours that the map keeps and Spearman's correlation of distances, for global t-SNE, and the share
+of triplets in the right order is of 200,000.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def with_lists(n):
     return data
 
 
-def measured(make, *, lists=False):
+def measured(make, *, lists=False, quality=None):
     """A contender: the estimator of a run, timed, and the quality of its map."""
 
     def run(data):
@@ -46,7 +48,7 @@ def measured(make, *, lists=False):
         start, begun = time.perf_counter(), time.process_time()
         Z = np.asarray(model.fit_transform(X.copy()), float)
         spent = {"seconds": time.perf_counter() - start, "CPU s": time.process_time() - begun}
-        return {**spent, **_quality(X, Z, data["y"])}
+        return {**spent, **(quality or _quality)(X, Z, data["y"])}
 
     return run
 
@@ -78,6 +80,23 @@ def _quality(X, Z, y):
     }
 
 
+def far_quality(X, Z, y):
+    """What global t-SNE is for: neighbours and far rows."""
+    from isentropic.quality import assess
+
+    i, j, k = np.random.default_rng(0).integers(len(X), size=(3, 200_000))
+
+    def nearer(A):
+        return ((A[i] - A[j]) ** 2).sum(axis=1) < ((A[i] - A[k]) ** 2).sum(axis=1)
+
+    found = assess(X, Z, n_neighbors=30, sample=min(_SAMPLE, len(X)), random_state=0)
+    return {
+        "kept of 30": found.at(30)["q_nx"].value,
+        "Spearman": found.measures["spearman_rho"].value,
+        "triplets": float((nearer(X) == nearer(Z)).mean()),
+    }
+
+
 def umap_learn(**parameters):
     def make(_):
         import umap
@@ -94,6 +113,22 @@ def ours(name, **parameters):
         return isentropic.make(name, neighbors=lists, **parameters)
 
     return make
+
+
+def over_all_pairs(_):
+    """Global t-SNE as it is up to 4,000 rows, for more."""
+    import isentropic
+    from isentropic.methods.neighbor import tsne
+
+    class Exact(isentropic.GlobalTSNE):
+        def fit(self, X, y=None, **options):
+            limit, tsne.ALL_PAIRS_UP_TO = tsne.ALL_PAIRS_UP_TO, len(X)
+            try:
+                return super().fit(X, y, **options)
+            finally:
+                tsne.ALL_PAIRS_UP_TO = limit
+
+    return Exact(n_jobs=1)
 
 
 def pacmap_of_wang(_):
@@ -159,7 +194,7 @@ def _joint(X, knn, *_):
 
 
 def _pull_of_map(X, knn, few, Z):
-    from isentropic.objectives.student_losses import OrderedPulls
+    from isentropic.objectives.student_sums import OrderedPulls
 
     P = _joint(X, knn)
     pulls = OrderedPulls(P.indptr.astype(np.int64), P.indices, P.data.astype(np.float32))
@@ -221,6 +256,15 @@ def cases():
     }
     name = "PaCMAP and TriMap, n = 20,000"
     yield Case(name, with_lists(20_000), others, warm_up=warm_up_of(20_000), repeats=1, peers=PEERS)
+    for n in (5_000, 70_000):
+        contenders = {
+            "isentropic TSNE": measured(ours("t-sne", n_jobs=1), quality=far_quality),
+            "isentropic GlobalTSNE": measured(ours("global-t-sne", n_jobs=1), quality=far_quality),
+        }
+        if n == 5_000:
+            contenders["of all pairs"] = measured(over_all_pairs, quality=far_quality)
+        name = f"Global t-SNE, n = {n:,}"
+        yield Case(name, with_lists(n), contenders, warm_up=warm_up_of(n), repeats=1, peers=PEERS)
 
 
 CASES = {case.name: case for case in cases()}

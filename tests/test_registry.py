@@ -177,6 +177,7 @@ DRAWING = {
     "entropic-isomap": {"n_landmarks": Landmarks(10, "random")},
     "class-isomap": {"n_landmarks": Landmarks(10, "random")},
     "t-sne": {"init": "random"},
+    "global-t-sne": {"init": "random"},
     "sgt-sne": {"low_dimensional": "graph", "max_iter": 5},
     "set-sne": {"low_dimensional": "graph", "max_iter": 5},
 }

@@ -10,8 +10,16 @@ from scipy.spatial.distance import pdist, squareform
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.rows.row_descent import STUDENT, STUDENT_FIELD, evaluate
-from isentropic.objectives import Field, GaussianNeighbors, StudentNeighbors, StudentPairs, student_losses
-from isentropic.objectives.student_losses import Boxes
+from isentropic.objectives import (
+    Field,
+    GaussianNeighbors,
+    GlobalNeighbors,
+    SampledPairs,
+    StudentNeighbors,
+    StudentPairs,
+    student_losses,
+)
+from isentropic.objectives.student_sums import Boxes
 from naive_neighbours import naive_gaussians, naive_pushes, naive_student
 
 RNG = np.random.default_rng(0)
@@ -91,6 +99,21 @@ def test_the_part_of_large_distances():
     value, gradient = StudentPairs(2 * squareform(P), N, distances=D, weight=1.5)(Z)
     assert value == pytest.approx(plain(Z), rel=1e-12)
     assert_allclose(gradient, difference(plain, Z), atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_sampled_pairs_that_are_all_pairs_have_the_cost_of_global_t_sne(d):
+    n = 13  # odd: the shifts 1 to 6 have every pair once
+    P, Z = joint(n), RNG.normal(size=(n, d)) * 2
+    X, order, shifts = RNG.normal(size=(n, 3)) * 2, RNG.permutation(n), np.arange(1, 7)
+    D = np.array([np.linalg.norm(X[order] - X[np.roll(order, -shift)], axis=1) for shift in shifts])
+    near = StudentNeighbors(csr_array(P), n_components=d)
+    cost = GlobalNeighbors(near, SampledPairs(order, shifts, D), weight=1.5)
+    value, gradient = StudentPairs(2 * squareform(P), n, distances=pdist(X), weight=1.5)(Z)
+    assert cost.divergence(Z) == pytest.approx(value, rel=1e-10)
+    assert_allclose(4 * cost.gradient(Z), gradient, atol=1e-12)
+    more = 3 * gradient - 8 * near.gradient(Z, 0.0)  # the push of the near part is not exaggerated
+    assert_allclose(4 * cost.gradient(Z, 3.0), more, atol=1e-12)
 
 
 # ---- SNE -----------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ from .stress_losses import (
     weight_floor,
     worth_threads,
 )
-from .student_losses import Field, GaussianNeighbors, StudentNeighbors, StudentPairs
+from .student_losses import GaussianNeighbors, GlobalNeighbors, StudentNeighbors, StudentPairs
+from .student_sums import Field
 
 __all__ = [
     "AllPairs",
@@ -28,6 +29,7 @@ __all__ = [
     "FuzzyMoves",
     "FuzzyNeighbors",
     "GaussianNeighbors",
+    "GlobalNeighbors",
     "ListedPairs",
     "ListedStress",
     "MonotoneStress",

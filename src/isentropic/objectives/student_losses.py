@@ -5,25 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import fft
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 
-from ..kernels._jit import share, threads
-from ..kernels.boxes import boxes_of, means_of, pushes_by_boxes, split_rows
+from ..kernels._jit import threads
 from ..kernels.layouts.neighbor_forces import (
     mixture_forces,
-    packed_pulls,
-    pull_logs,
-    pulls,
-    pulls_in_plane,
     pushes,
-    read_field,
-    sorted_by_line,
-    spread_charges,
 )
-from ..kernels.pairs.degrees import all_pairs_forces
-from ..kernels.sorting import renumbered_edges
+from ..kernels.pairs.degrees import all_pairs_forces, sampled_pairs_forces
+from .degree_losses import SampledPairs
+from .student_sums import PLANE, Boxes, Field, OrderedPulls, Pulls
 
 # ---- The cost of t-SNE over all pairs in double precision, with or without a part for large distances ----
 
@@ -51,8 +43,7 @@ class StudentPairs:
         self._attraction = P
         self._constant = _negative_entropy(P)
         if distances is not None:
-            far = 1.0 + distances**2
-            far /= far.sum()
+            far = _far_affinities(distances)
             self._constant += weight * _negative_entropy(far)
             self._attraction = P - weight * far
 
@@ -65,11 +56,24 @@ class StudentPairs:
         cost = self._constant + logs + math.log(total)
         gradient = 2.0 * (pull - push / total).T
         if self.weight:
-            centred = Z - Z.mean(axis=0)
-            far = self.n * (self.n - 1) / 2 + self.n * float((centred * centred).sum())
-            cost += self.weight * math.log(far)
-            gradient += 2.0 * self.weight * self.n / far * centred
+            log_far, push = _far_normaliser(Z)
+            cost += self.weight * log_far
+            gradient += 2.0 * self.weight * push
         return cost, gradient
+
+
+def _far_affinities(distances: np.ndarray) -> np.ndarray:
+    """``1 + d^2``, of sum 1."""
+    far = 1.0 + distances**2
+    far /= far.sum()
+    return far
+
+
+def _far_normaliser(Z: np.ndarray) -> tuple[float, np.ndarray]:
+    """``log sum (1 + |z_i - z_j|^2)`` over all pairs, by moments; half its gradient. ``O(n)``."""
+    n, centred = len(Z), Z - Z.mean(axis=0)
+    total = n * (n - 1) / 2 + n * float((centred * centred).sum())
+    return math.log(total), n / total * centred
 
 
 def _negative_entropy(P: np.ndarray) -> float:
@@ -78,235 +82,10 @@ def _negative_entropy(P: np.ndarray) -> float:
     return float((some * np.log(some)).sum())
 
 
-# ---- Sums over all pairs of a map as a field on a grid: particle-mesh, by two real Fourier transforms ----
-
-
-SPACING = 0.35  # of the nodes, for the weights (1 + d^2)^-1
-_TOUCHED = 4  # nodes that a row touches along an axis
-_MOST_NODES = 4096  # along an axis; beyond that they lie farther apart
-_AT_ONCE = 64  # lines of a grid, or columns, that are transformed together
-_SPARE = 1.08  # more nodes than needed, so that a map may grow before its kernel is transformed anew
-
-
-class Field:
-    """``sum_ij (1 + |z_i - z_j|^2)^-g`` over all pairs, and the push of all on each row, in the plane.
-
-    Rows are spread onto a grid by cubic B-splines, convolved with the weights sampled at the nodes, and the
-    field is read, with its slopes, by the same splines; the transform of the kernel is divided by theirs, so
-    that the field is exact at the nodes. ``O(n + s log s)`` for s nodes, as many as the map is wide. At the
-    spacing of 0.35 pushes are within 1.5% of the exact ones (root mean square) and the sum within 1e-4.
-    """
-
-    def __init__(self, power: float = 1.0):
-        self.power = power
-        self.spacing = SPACING / np.sqrt(max(power, 1.0))  # the weights fall faster
-        self._shape: tuple[int, int] = (0, 0)
-        self._at = 0.0  # the spacing that the spectrum is for
-
-    def __call__(self, Z: np.ndarray) -> tuple[np.ndarray, float]:
-        """Pushes (n, 2) in single precision, and the sum of all weights, of places (n, 2)."""
-        field, _, spacing, (order, places) = self._around(Z, margin=0)
-        pushes = np.empty(Z.shape, np.float32)
-        total = float(read_field(field, self._near, order, places, pushes).sum())
-        pushes *= np.float32(-1.0 / (2.0 * self.power * spacing))
-        return pushes, total
-
-    def nodes(self, Z: np.ndarray, margin: int) -> tuple[np.ndarray, np.ndarray, float]:
-        """The coefficients of the field on a grid, where its first cell begins, and the spacing.
-
-        ``margin`` nodes more on every side.
-        """
-        field, origin, spacing, _ = self._around(Z, margin)
-        return field, origin, spacing
-
-    def _around(self, Z: np.ndarray, margin: int):
-        columns = np.ascontiguousarray(Z.T)  # along rows, which is ten times faster
-        low, high = columns.min(axis=1), columns.max(axis=1)
-        widest = float((high - low).max())
-        spacing = np.float32(max(self.spacing, widest / (_MOST_NODES - _TOUCHED - 2 * margin)))
-        origin = low - margin * spacing
-        cells = ((high - low) / spacing).astype(np.int64) + 1 + 2 * margin
-        nodes = cells + _TOUCHED - 1
-        self._prepare(nodes, float(spacing))
-        order, places, starts = sorted_by_line(Z, origin, spacing, cells[0])
-        return self._convolved(places, starts, nodes), origin, float(spacing), (order, places)
-
-    def _prepare(self, nodes: np.ndarray, spacing: float) -> None:
-        """The spectrum of the kernel, anew where the map has outgrown the last one, or shrunk."""
-        fits = all(2 * k <= m <= 3 * k + 64 for k, m in zip(nodes.tolist(), self._shape, strict=True))
-        if fits and spacing == self._at:
-            return
-        shape = [fft.next_fast_len(int(2 * k * _SPARE), real=True) for k in nodes.tolist()]
-        self._shape, self._at = (shape[0], shape[1]), spacing
-        first, second = (np.minimum(np.arange(m), m - np.arange(m)) * spacing for m in shape)
-        kernel = 1.0 + first[:, None] ** 2 + second**2
-        kernel = 1.0 / kernel if self.power == 1.0 else kernel**-self.power
-        spectrum = fft.rfft2(kernel).real  # even, so that its transform is real
-        of_splines = [((4 + 2 * np.cos(2 * np.pi * np.arange(m) / m)) / 6) ** 2 for m in shape]
-        spectrum /= of_splines[0][:, None]
-        spectrum /= of_splines[1][: spectrum.shape[1]]
-        self._near = _coefficients(spectrum, shape).astype(np.float32)
-        self._spectrum = spectrum.astype(np.float32)
-
-    def _convolved(self, places: np.ndarray, starts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        grid = np.empty(tuple(nodes), np.float32)
-        spread_charges(places, starts, grid)
-        waves = np.empty((nodes[0], self._spectrum.shape[1]), np.complex64)
-        first, second = self._shape
-
-        def along_lines(b: int) -> None:
-            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
-            waves[block] = fft.rfft(grid[block], n=second, axis=1)
-
-        def across_lines(b: int) -> None:
-            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
-            wave = fft.fft(waves[:, block], n=first, axis=0)
-            wave *= self._spectrum[:, block]
-            waves[:, block] = fft.ifft(wave, axis=0, overwrite_x=True)[: nodes[0]]
-
-        def back(b: int) -> None:
-            block = slice(b * _AT_ONCE, (b + 1) * _AT_ONCE)
-            field[block] = fft.irfft(waves[block], n=second, axis=1)[:, : nodes[1]]
-
-        # one axis after the other: half of the lines are empty before the second, unread after it
-        field = grid
-        share(along_lines, -(-len(waves) // _AT_ONCE))
-        share(across_lines, -(-waves.shape[1] // _AT_ONCE))
-        share(back, -(-len(waves) // _AT_ONCE))
-        return field
-
-
-def _coefficients(spectrum: np.ndarray, shape: list[int]) -> np.ndarray:
-    """The inverse transform of a real, even spectrum at the first lags of both axes."""
-    lags = np.arange(_TOUCHED)[:, None]
-    first = np.cos(2 * np.pi * lags * np.arange(shape[0]) / shape[0])
-    second = np.cos(2 * np.pi * lags * np.arange(spectrum.shape[1]) / shape[1])
-    second[:, 1 : (shape[1] + 1) // 2] *= 2.0  # these stand for their mirror images, too
-    return first @ spectrum @ second.T / (shape[0] * shape[1])
-
-
-# ---- The same sums beyond the plane, where maps are too wide and empty for a grid: Barnes and Hut ----
-
-
-_LEAF = 32  # rows
-
-
-class Boxes:
-    """The sums of :class:`Field` in any number of dimensions: far boxes of a tree stand for their rows.
-
-    ``O(n log n)`` time, ``O(n)`` memory. In three dimensions pushes are within 1.5% of the exact ones (root
-    mean square), within 0.1% where the map is wide, and the sum within 5e-3.
-    """
-
-    def __init__(self, power: float = 1.0):
-        self.power = power
-
-    def __call__(self, Z: np.ndarray) -> tuple[np.ndarray, float]:
-        """Pushes (n, d) in single precision, and the sum of all weights, of places (n, d)."""
-        Z = np.ascontiguousarray(Z, np.float32)
-        if not np.isfinite(Z).all():  # which no box has
-            return np.full_like(Z, np.nan), math.nan
-        order, *nodes, depth = split_rows(Z, _LEAF)
-        points, pushes = Z[order], np.empty(Z.shape)
-        boxes, means, leaves = (
-            boxes_of(points, *nodes),
-            means_of(points, *nodes),
-            np.flatnonzero(nodes[-1] == 0),
-        )
-        sums = pushes_by_boxes(points, *nodes, *boxes, means, depth, leaves, self.power, pushes)
-        out = np.empty_like(Z)
-        out[order] = pushes
-        return out, float(sums.sum())
-
-
-# ---- Pulls along the edges of a graph; in the plane, rows that are near each other are near in memory ----
-
-
-class Pulls:
-    """``sum_j p_ij / (1 + |z_i - z_j|^2) (z_i - z_j)`` for P as a graph in CSR form, ``O(nnz d)`` a call."""
-
-    def __init__(self, starts: np.ndarray, indices: np.ndarray, weights: np.ndarray):
-        self._edges = starts, indices, weights
-
-    def __call__(self, places: np.ndarray) -> np.ndarray:
-        """The pulls at ``places`` (n, d)."""
-        out = np.empty_like(places)
-        (pulls_in_plane if places.shape[1] == _PLANE else pulls)(*self._edges, places, out)
-        return out
-
-    def logs(self, places: np.ndarray) -> np.ndarray:
-        """``sum_j p_ij log(1 + |z_i - z_j|^2)`` of every row, in any order."""
-        return pull_logs(*self._edges, places)
-
-
-_LEVELS = 10  # doublings of the curve that orders rows: a map has 1024 cells along an axis
-_FIRST_ORDERS = 16  # calls until rows are put in order again, and twice as many each time
-
-
-class OrderedPulls:
-    """:class:`Pulls` in the plane, in single precision.
-
-    Rows are numbered along a curve through the map (Morton's order), so that those that pull a row are near
-    in memory. The map moves, so that the numbering is made anew after 16, 32, 64, ... calls. The entries of a
-    row keep their order: no bit depends on the numbering. ``O(nnz)`` a call.
-    """
-
-    def __init__(self, starts: np.ndarray, indices: np.ndarray, weights: np.ndarray):
-        self._edges = starts, indices.astype(np.uint32), weights
-        self._order = np.arange(len(starts) - 1)  # of the rows as they are numbered
-        self._calls, self._next = 0, 0
-
-    def __call__(self, places: np.ndarray) -> np.ndarray:
-        """The pulls at ``places`` (n, 2)."""
-        if self._calls == self._next:
-            self._put_in_order(places)
-            self._next = max(2 * self._next, _FIRST_ORDERS)
-        self._calls += 1
-        out = np.empty_like(places)
-        packed = places.view(np.uint64)[self._order, 0]
-        packed_pulls(*self._edges, packed, self._order, out)
-        return out
-
-    def logs(self, places: np.ndarray) -> np.ndarray:
-        """``sum_j p_ij log(1 + |z_i - z_j|^2)`` of every row, in any order."""
-        return pull_logs(*self._edges, places[self._order])
-
-    def _put_in_order(self, places: np.ndarray) -> None:
-        before = np.empty(len(places), np.int64)
-        before[self._order] = np.arange(len(places))
-        order = curve_order(places)
-        names = np.empty(len(places), np.uint32)
-        names[before[order]] = np.arange(len(places))
-        starts, indices, weights = self._edges
-        lengths = np.diff(starts)[before[order]]
-        moved = np.concatenate([[0], np.cumsum(lengths)])
-        edges = moved, np.empty_like(indices), np.empty_like(weights)
-        renumbered_edges(starts, indices, weights, before[order], names, *edges)
-        self._edges, self._order = edges, order
-
-
-def curve_order(places: np.ndarray) -> np.ndarray:
-    """Rows along Morton's curve through 1024 x 1024 cells around places (n, 2); those of a cell as they come.
-
-    >>> curve_order(np.array([[0.0, 0.0], [9.0, 9.0], [1.0, 1.0], [9.0, 0.0]])).tolist()
-    [0, 2, 3, 1]
-    """
-    columns = np.ascontiguousarray(places.T)
-    low = columns.min(axis=1, keepdims=True)
-    width = float((columns.max(axis=1, keepdims=True) - low).max())
-    if not 0.0 < width < np.inf:
-        return np.arange(len(places))
-    cells = ((columns - low) * ((2**_LEVELS - 1) / width)).astype(np.uint32)
-    for shift, bits in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
-        cells = (cells | (cells << np.uint32(shift))) & np.uint32(bits)  # a zero between any two bits
-    return np.argsort((cells[0] << np.uint32(1)) | cells[1], kind="stable")
-
-
 # ---- The cost of t-SNE: how far the Student weights of a map are from joint affinities of the data ----
 
 
 EXACT_UP_TO = 4_000  # rows: the sums over their pairs take no longer than a field would
-_PLANE = 2
 _DOUBLE_UP_TO = 1_000  # rows: places in double precision, as it costs nothing
 _LEAST = 1e-30  # of a sum of weights
 _PART = 2**22  # affinities
@@ -338,12 +117,12 @@ class StudentNeighbors:
         self._entropy = sum(float(xlogy(part, part).sum()) for part in parts)
         self._sum = float(P.data.sum())
         n = P.shape[0]
-        approximate = "fields" if n_components <= _PLANE else "barnes-hut"
+        approximate = "fields" if n_components <= PLANE else "barnes-hut"
         self.repulsion = approximate if n > EXACT_UP_TO else "exact"
-        self._approximate = (Field if n_components <= _PLANE else Boxes)(self._power)
+        self._approximate = (Field if n_components <= PLANE else Boxes)(self._power)
         self._precision = np.float64 if n <= _DOUBLE_UP_TO else np.float32
         edges = P.indptr.astype(np.int64), P.indices, P.data.astype(self._precision)
-        is_packed = n_components <= _PLANE and self._precision == np.float32
+        is_packed = n_components <= PLANE and self._precision == np.float32
         self._pulls = OrderedPulls(*edges) if is_packed else Pulls(*edges)
 
     def gradient(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
@@ -372,7 +151,7 @@ class StudentNeighbors:
 
     def _places(self, Z: np.ndarray) -> np.ndarray:
         """In units of the weights; a line is a plane that nothing leaves."""
-        places = np.zeros((len(Z), max(Z.shape[1], _PLANE)), self._precision)
+        places = np.zeros((len(Z), max(Z.shape[1], PLANE)), self._precision)
         np.divide(Z, math.sqrt(self.dof), out=places[:, : Z.shape[1]], casting="same_kind")
         return places
 
@@ -382,6 +161,60 @@ class StudentNeighbors:
         push = np.empty_like(places)
         sums = pushes(np.ascontiguousarray(places.T), self._power, push)
         return push, math.fsum(sums)
+
+
+# ---- Global t-SNE of many rows: large distances count by those of sampled pairs -----------------
+
+
+_NO_DEGREES = np.empty(0)
+_GLOBAL_WORTH_THREADS = 50_000  # pairs: below that, waking threads costs more than the sums
+
+
+class GlobalNeighbors:
+    """``KL(P || Q) + l KL(P' || Q')``, the cost of global t-SNE, for many rows.
+
+    P' has the weights ``1 + d^2`` of sampled pairs, which stand for all; the normaliser of Q' is that of all
+    pairs, from the moments of the map. ``O(n s)`` time a call beside ``near``, for s pairs a row.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from isentropic.objectives import SampledPairs, StudentNeighbors
+    >>> P = csr_array((np.ones((3, 3)) - np.eye(3)) / 6)
+    >>> near = StudentNeighbors(P, n_components=2)
+    >>> pairs = SampledPairs(np.arange(3), np.array([1]), np.ones((1, 3)))
+    >>> Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+    >>> cost = GlobalNeighbors(near, pairs, weight=2.0)
+    >>> round(abs(cost.divergence(Z)), 6), float(np.abs(cost.gradient(Z)).max().round(6))
+    (0.0, 0.0)
+    """
+
+    def __init__(
+        self, near: StudentNeighbors, pairs: SampledPairs, *, weight: float, n_jobs: int | None = None
+    ):
+        self.near, self.pairs, self.weight = near, pairs, weight
+        self.repulsion = near.repulsion
+        self.n_jobs = n_jobs if pairs.distances.size > _GLOBAL_WORTH_THREADS else 1
+        self._far = _far_affinities(pairs.distances)
+        share = self._far.size / (pairs.n * (pairs.n - 1) / 2)
+        self._constant = _negative_entropy(self._far) + math.log(share)
+
+    def gradient(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
+        """A quarter of the gradient at the map ``Z`` (n, d), P and the second divergence exaggerated."""
+        pull = self._far_forces(Z)[1]
+        far = (0.5 * exaggeration * self.weight) * (_far_normaliser(Z)[1] - pull)
+        return self.near.gradient(Z, exaggeration) + far
+
+    def divergence(self, Z: np.ndarray) -> float:
+        """The cost at the map ``Z``."""
+        far = self._constant + _far_normaliser(Z)[0] - self._far_forces(Z)[0]
+        return self.near.divergence(Z) + self.weight * far
+
+    def _far_forces(self, Z: np.ndarray) -> tuple[float, np.ndarray]:
+        """``sum p' log(1 + |z_i - z_j|^2)``, and half its gradient."""
+        places = np.ascontiguousarray(self.pairs.in_order(Z).T)
+        with threads(self.n_jobs):
+            sums, moves = sampled_pairs_forces(self._far, self.pairs.shifts, places, _NO_DEGREES)
+        return math.fsum(sums[:, 0]), self.pairs.out_of_order(moves[0].T)
 
 
 # ---- The cost of SNE and multiscale SNE: Gaussian weights of a map against affinities of the data ----
@@ -407,12 +240,9 @@ class GaussianNeighbors:
         self.P, self.precisions = P, np.asarray(precisions, float)
         self.n_jobs = n_jobs if len(P) > _GAUSSIAN_WORTH_THREADS else 1
         self._entropy = math.fsum((row[row > 0] * np.log(row[row > 0])).sum() for row in P)
-        self._forces = np.empty(P.shape)
 
     def __call__(self, Z: np.ndarray) -> tuple[float, np.ndarray]:
         """Cost and gradient at the map ``Z`` (n, d)."""
         with threads(self.n_jobs):
-            costs = mixture_forces(self.P, np.ascontiguousarray(Z), self.precisions, self._forces)
-        ones = np.column_stack([Z, np.ones(len(Z))])
-        moves = self._forces @ ones + self._forces.T @ ones
-        return self._entropy + math.fsum(costs), moves[:, -1:] * Z - moves[:, :-1]
+            costs, moves = mixture_forces(self.P, np.ascontiguousarray(Z.T), self.precisions)
+        return self._entropy + math.fsum(costs), moves.sum(axis=0).T

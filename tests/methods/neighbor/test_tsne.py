@@ -4,22 +4,36 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 from scipy.stats import kendalltau
 from sklearn.datasets import load_digits, load_iris
 from sklearn.manifold import TSNE as ScikitTSNE
 from sklearn.manifold import trustworthiness
 
 from assertions import assert_grammar, assert_same_bits
-from isentropic import SNE, TSNE, UMAP, Geodesic, GlobalTSNE, MultiscaleSNE, MultiscaleTSNE, config_context
+from isentropic import (
+    PCA,
+    SNE,
+    TSNE,
+    UMAP,
+    Geodesic,
+    GlobalTSNE,
+    MultiscaleSNE,
+    MultiscaleTSNE,
+    config_context,
+)
 from isentropic._core.errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, PerplexityWarning
 from isentropic._core.models.saving import load, save
 from isentropic._core.values import Knn
 from isentropic.distances import distances_between, metrics
 from isentropic.embedding import initialization
 from isentropic.embedding.training_data import training_rows
+from isentropic.methods.neighbor import tsne
+from isentropic.methods.neighbor.tsne_stages import student_affinities
 from isentropic.neighbors import index, nearest_neighbors, search
-from isentropic.objectives import student_losses
+from isentropic.objectives import StudentPairs, student_losses
+from isentropic.quality import assess
+from isentropic.registry import METHODS
 
 IRIS = load_iris().data
 RNG = np.random.default_rng(0)
@@ -179,6 +193,72 @@ def test_more_duplicates_than_the_perplexity():
 def test_a_perplexity_of_all_rows_is_told(name):
     with pytest.warns(PerplexityWarning, match="below 59"):
         assert np.isfinite(clone(name, perplexity=500).fit_transform(GROUPS)).all()
+
+
+# ---- global t-SNE of many rows -------------------------------------------------------------------
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """Global t-SNE samples far pairs, and t-SNE's repulsion is a field, for any number of rows."""
+    monkeypatch.setattr(tsne, "ALL_PAIRS_UP_TO", 0)
+    monkeypatch.setattr(student_losses, "EXACT_UP_TO", 0)
+
+
+def scores(X, Z):
+    """Kept neighbours among 30, Spearman's correlation of distances, and triplets in the right order."""
+    i, j, k = np.random.default_rng(0).integers(len(X), size=(3, 100_000))
+
+    def nearer(A):
+        return ((A[i] - A[j]) ** 2).sum(axis=1) < ((A[i] - A[k]) ** 2).sum(axis=1)
+
+    found = assess(X, Z, n_neighbors=30)
+    triplets = float((nearer(X) == nearer(Z)).mean())
+    return np.array([found.at(30)["q_nx"].value, found.measures["spearman_rho"].value, triplets])
+
+
+def test_sampled_pairs_give_maps_as_good_as_all_pairs(request):
+    X = load_digits().data
+    exact = scores(X, GlobalTSNE().fit_transform(X))
+    request.getfixturevalue("sampled")
+    model = GlobalTSNE().fit(X)
+    assert model.repulsion_ == "fields"
+    assert (scores(X, model.embedding_) > exact - 0.01).all()
+    assert (scores(X, TSNE().fit_transform(X)) < exact - 0.01)[1:].all()  # which has no part for them
+
+
+def test_the_cost_over_sampled_pairs_is_about_that_over_all(sampled):
+    """Of a map that was not fitted to them; a fitted one has a cost that is lower by about 0.01."""
+    X = load_digits().data[:600]
+    model = GlobalTSNE(max_iter=0).fit(X, init=PCA(2).fit_transform(X))
+    P = student_affinities(nearest_neighbors(X, Knn(90)), 30.0, 1).toarray()
+    D = pdist(X)
+    exact = StudentPairs(2 * squareform(P), 600, distances=10 * D / np.sqrt((D**2).mean()), weight=1.0)
+    assert model.kl_divergence_ == pytest.approx(exact(model.embedding_)[0], abs=0.02)
+
+
+def test_global_t_sne_of_many_rows_keeps_the_laws(sampled):
+    X, new = GROUPS[:50], GROUPS[50:]
+    one, two = (GlobalTSNE(12.0, max_iter=50, n_jobs=n_jobs).fit(X) for n_jobs in (1, 2))
+    assert_same_bits(one.embedding_, two.embedding_)
+    assert_same_bits(one.transform(new), np.vstack([two.transform(row[None]) for row in new]))
+    assert_same_bits(one.transform(X), one.embedding_)
+    other = GlobalTSNE(12.0, max_iter=50, random_state=1).fit(X)
+    assert not np.array_equal(one.embedding_, other.embedding_)
+    again = GlobalTSNE(12.0, max_iter=50).fit(X, init=one)
+    assert again.kl_divergence_ < one.kl_divergence_ + 0.05
+    with config_context(memory_limit=140_000):  # no square array
+        assert np.isfinite(clone("global", perplexity=4.0).fit_transform(GROUPS)).all()
+
+
+@pytest.mark.parametrize(("name", "value"), [("metric", Geodesic(20)), ("global_weight", 6.0)])
+def test_distances_over_a_graph_and_large_weights_take_all_pairs(sampled, name, value):
+    assert clone("global").fit(GROUPS).repulsion_ == "fields"
+    assert clone("global", **{name: value}).fit(GROUPS).repulsion_ == "exact"
+
+
+def test_the_line_of_global_t_sne_knows_from_how_many_rows_on_pairs_are_sampled():
+    assert METHODS["global-t-sne"].draws_above == tsne.ALL_PAIRS_UP_TO
 
 
 @every

@@ -39,18 +39,18 @@ def _reduced(distances, out):
 
 @kernel
 def _moments(squares, precision, weights, bits):
-    """Sum of the weights ``exp(-precision s)``, and the weighted mean and variance of s."""
-    total = exponentials(squares, -precision, weights, bits)
-    first, second = 0.0, 0.0
+    """Sum of the weights ``exp(-precision s)``, and the weighted mean and variance of s, none negative."""
+    total, first, second = exponentials(squares, -precision, weights, bits), 0.0, 0.0
     for j in range(len(squares)):
-        first += weights[j] * squares[j]
-        second += weights[j] * squares[j] * squares[j]
+        part = weights[j] * squares[j]
+        first += part
+        second += part * squares[j]
     mean = first / total
     return total, mean, max(second / total - mean * mean, 0.0)
 
 
 @kernel
-def _log_precision(squares, entropy):
+def _log_precision(squares, entropy, weights, bits):
     """Logarithm of the precision at which the weights have an entropy; Newton steps within a bisection."""
     low, high = -_FARTHEST, _FARTHEST
     place = 0.0
@@ -89,13 +89,11 @@ def row_affinities(distances, entropy, out):
         return np.inf if shared > ties else -np.inf
     for j in range(len(out)):
         out[j] /= mean
-    place = _log_precision(out, entropy)
-    precision, total = np.exp(place), 0.0
+    weights, bits = np.empty(len(out)), np.empty(len(out), np.int64)
+    place = _log_precision(out, entropy, weights, bits)
+    total = exponentials(out, -np.exp(place), weights, bits)
     for j in range(len(out)):
-        out[j] = np.exp(-precision * out[j])
-        total += out[j]
-    for j in range(len(out)):
-        out[j] /= total
+        out[j] = weights[j] / total
     return np.log(mean) + 2.0 * np.log(largest) - place
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
+from ..distances.condensed import CHUNKS
 from ..elementary import exponentials, high_single, low_single, weighted_logs
+from ..pairs.pair_stress import move_both
+from ..rows.row_costs import VANISHED, shares_of
 
 _BLOCK = 512  # rows, and partners, that are added up together, on any number of threads
 _ONE = np.float32(1)
@@ -329,21 +332,19 @@ def read_field(field, near, order, places, out):
 # but i, for the precisions ``a_h``.
 
 
-_VANISHED = 1e-280  # weights below are told by their logarithms
-
-
 @kernel
 def _gaussians(Z, i, precisions, squares, weights, totals, sums, bits):
     """Fill in ``|z_i - z_j|^2``, less the least, ``q^h`` and their sum over h for all j; the normalisers.
 
     Gives the sum of all squares, by which NaN and infinity are known: then nothing is filled in.
     """
-    n = len(Z)
+    n = Z.shape[1]
     for j in range(n):
         squares[j], sums[j] = 0.0, 0.0
-    for c in range(Z.shape[1]):
+    for c in range(len(Z)):
+        z, other = Z[c, i], Z[c]
         for j in range(n):
-            squares[j] += (Z[i, c] - Z[j, c]) ** 2
+            squares[j] += (z - other[j]) ** 2
     largest, least = squares.sum(), np.inf
     if not np.isfinite(largest):
         return largest
@@ -364,32 +365,6 @@ def _gaussians(Z, i, precisions, squares, weights, totals, sums, bits):
 
 
 @kernel
-def shares_of(square, weights, precisions, logs, out):
-    """The share of each Gaussian in their sum at one place, into ``out``; the logarithm of the sum.
-
-    ``weights`` are the values there, 0 where they are too small for numbers: then by their logarithms.
-    """
-    total = 0.0
-    for h in range(len(precisions)):
-        total += weights[h]
-    if total > _VANISHED:
-        for h in range(len(precisions)):
-            out[h] = weights[h] / total
-        return np.log(total)
-    largest = -np.inf
-    for h in range(len(precisions)):
-        out[h] = -0.5 * precisions[h] * square - logs[h]
-        largest = max(largest, out[h])
-    total = 0.0
-    for h in range(len(precisions)):
-        out[h] = np.exp(out[h] - largest)
-        total += out[h]
-    for h in range(len(precisions)):
-        out[h] /= total
-    return largest + np.log(total)
-
-
-@kernel
 def _told_by_logarithms(p, squares, precisions, totals, sums, means, force):
     """``sum p log q`` over pairs whose weights are too small for numbers, and their part in forces and means.
 
@@ -398,7 +373,7 @@ def _told_by_logarithms(p, squares, precisions, totals, sums, means, force):
     logs, shares, nothing = np.log(totals), np.empty(len(precisions)), np.zeros(len(precisions))
     cost = 0.0
     for j in range(len(p)):
-        if sums[j] <= _VANISHED:
+        if sums[j] <= VANISHED:
             sums[j] = 1.0
             if p[j] > 0.0:
                 cost += p[j] * shares_of(squares[j], nothing, precisions, logs, shares)
@@ -422,27 +397,33 @@ def _row_forces(p, precisions, weights, sums, means, ratios, force):
 
 
 @parallel_kernel
-def mixture_forces(P, Z, precisions, out):
-    """Per row: ``-sum_j p_j|i log q_j|i``; into ``out`` (n, n) the force of j on i.
+def mixture_forces(P, Z, precisions):
+    """Per row: ``-sum_j p_j|i log q_j|i``; per chunk of rows, its part of the gradient (chunks, d, n).
 
-    ``T_ij = sum_h a_h q^h_j|i (p_j|i / q_j|i - m_h)``, q here the sum over h, and ``m_h`` the sum over l of
-    ``q^h_l|i p_l|i / q_l|i``; the gradient is ``sum_j (T_ij + T_ji) (z_i - z_j)``. ``O(n^2 h)`` time.
+    The force of j on i is ``T_ij = sum_h a_h q^h_j|i (p_j|i / q_j|i - m_h)``, q here the sum over h, and
+    ``m_h`` the sum over l of ``q^h_l|i p_l|i / q_l|i``; the gradient is ``sum_j (T_ij + T_ji) (z_i - z_j)``.
+    Places ``Z`` are (d, n). ``O(n^2 (d + h))`` time.
     """
     n, n_scales = len(P), len(precisions)
-    costs = np.empty(n)
-    for i in rows(n):
+    costs, moves = np.empty(n), np.zeros((CHUNKS, len(Z), n))
+    for chunk in rows(CHUNKS):
         squares, weights, bits = np.empty(n), np.empty((n_scales, n)), np.empty(n, np.int64)
-        totals, means, sums = np.empty(n_scales), np.zeros(n_scales), np.empty(n)
-        largest = _gaussians(Z, i, precisions, squares, weights, totals, sums, bits)
-        start = 0.0 if np.isfinite(largest) else largest
-        for j in range(n):
-            out[i, j] = start
-        costs[i] = largest
-        if np.isfinite(largest):
-            cost = 0.0
-            if sums.min() <= _VANISHED:
-                cost = _told_by_logarithms(P[i], squares, precisions, totals, sums, means, out[i])
-            cost += weighted_logs(P[i], sums, squares)
-            _row_forces(P[i], precisions, weights, sums, means, squares, out[i])
-            costs[i] = P[i].sum() * np.log(n_scales) - cost
-    return costs
+        totals, means, sums, force = np.empty(n_scales), np.empty(n_scales), np.empty(n), np.empty(n)
+        for i in range(chunk * n // CHUNKS, (chunk + 1) * n // CHUNKS):
+            costs[i] = _gaussians(Z, i, precisions, squares, weights, totals, sums, bits)
+            if not np.isfinite(costs[i]):
+                for c in range(len(Z)):
+                    moves[chunk, c, i] = costs[i]
+                continue
+            cost, p = 0.0, P[i]
+            for h in range(n_scales):
+                means[h] = 0.0
+            for j in range(n):
+                force[j] = 0.0
+            if sums.min() <= VANISHED:
+                cost = _told_by_logarithms(p, squares, precisions, totals, sums, means, force)
+            cost += weighted_logs(p, sums, squares)
+            _row_forces(p, precisions, weights, sums, means, squares, force)
+            costs[i] = p.sum() * np.log(n_scales) - cost
+            move_both(Z, i, 0, force, moves[chunk])
+    return costs, moves

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from .._jit import kernel, parallel_kernel, rows
-from ..layouts.neighbor_forces import shares_of
 
 # ---- What the costs of a row have in common: gaps to other rows, terms of gradient and curvature ----
 #
@@ -172,6 +171,35 @@ def student_cost(z, Z, near, weights, far, shape, gradient, curvature):
 
 
 # ---- A row's own part of costs with Gaussian weights: SNE, of one scale or several ---------------
+
+
+VANISHED = 1e-280  # weights below are told by their logarithms
+
+
+@kernel
+def shares_of(square, weights, precisions, logs, out):
+    """The share of each Gaussian in their sum at one place, into ``out``; the logarithm of the sum.
+
+    ``weights`` are the values there, 0 where they are too small for numbers: then by their logarithms.
+    """
+    total = 0.0
+    for h in range(len(precisions)):
+        total += weights[h]
+    if total > VANISHED:
+        for h in range(len(precisions)):
+            out[h] = weights[h] / total
+        return np.log(total)
+    largest = -np.inf
+    for h in range(len(precisions)):
+        out[h] = -0.5 * precisions[h] * square - logs[h]
+        largest = max(largest, out[h])
+    total = 0.0
+    for h in range(len(precisions)):
+        out[h] = np.exp(out[h] - largest)
+        total += out[h]
+    for h in range(len(precisions)):
+        out[h] /= total
+    return largest + np.log(total)
 
 
 @kernel

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist, squareform
 
 from ..._core.errors import DisconnectedGraphWarning, TableWarning, require, require_one_of, warn
 from ..._core.runtime import require_memory, row_blocks
@@ -28,12 +29,12 @@ from ...embedding.initialization import (
 )
 from ...embedding.input_rows import checked_coordinates
 from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
-from ...embedding.row_distances import Distances, GraphDistances, kind_of
+from ...embedding.row_distances import PAIRS_PER_ROW, Distances, GraphDistances, kind_of, sampled_shifts
 from ...embedding.training_data import Part, TrainingData
 from ...kernels._jit import threads
 from ...kernels.rows.row_descent import GAUSSIANS, STUDENT, STUDENT_FIELD, optimize_rows
 from ...neighbors import clipped_neighbors, first_neighbors, graph_of_lists, lists_in_rows, searched_neighbors
-from ...objectives import Field, StudentNeighbors
+from ...objectives import Field, GlobalNeighbors, StudentNeighbors, StudentPairs
 from ...optim import Phase, phased_descent
 
 # ---- How neighbor embeddings begin and end: neighbor lists, initial coordinates, checked results ----
@@ -281,7 +282,7 @@ def student_affinities(knn: Neighbors, perplexity: float, n_jobs: int | None) ->
 
 
 def descend(
-    loss: StudentNeighbors,
+    loss: StudentNeighbors | GlobalNeighbors,
     distances: Distances,
     steps: Schedule,
     init: Any,
@@ -289,7 +290,7 @@ def descend(
     random: np.random.RandomState,
     previous: WarmStart | None = None,
 ) -> np.ndarray:
-    """Minimize ``KL(P || Q)`` from initial coordinates, by momentum and gains."""
+    """Minimize the loss from initial coordinates, by momentum and gains."""
     Z = initial_embedding(distances, init, n_components, random, previous)
     Z = with_spread(Z, _SPREAD, previous)
     if previous is not None and previous.steps is None:
@@ -298,7 +299,7 @@ def descend(
     return phased_descent(loss.gradient, Z, phases, longest=_LONGEST, n_jobs=distances.n_jobs)
 
 
-def _sized(loss: StudentNeighbors, Z: np.ndarray) -> np.ndarray:
+def _sized(loss: StudentNeighbors | GlobalNeighbors, Z: np.ndarray) -> np.ndarray:
     """Rescale an earlier map if it is far better at another size, as that of another method may be."""
     width = float(np.ptp(Z, axis=0).max())
     sizes = [2.0**power / width for power in range(_DOUBLINGS)]
@@ -307,6 +308,39 @@ def _sized(loss: StudentNeighbors, Z: np.ndarray) -> np.ndarray:
     values = [loss.divergence(Z * size) for size in sizes]
     best = int(np.argmin(values))
     return Z if sizes[0] == 1.0 and values[0] <= _CLOSE * values[best] else Z * sizes[best]
+
+
+# ---- global t-SNE -------------------------------------------------------------------------------
+
+
+_RMS = 10.0  # of the distances, so that the 1 in 1 + d^2 does not matter
+
+
+def over_all_pairs(P: csr_array, distances: Distances, weight: float) -> StudentPairs:
+    """The cost over all pairs."""
+    near = 2.0 * squareform(P.toarray(), checks=False)  # of unordered pairs
+    far = distances_in_units(distances.all().distances)
+    return StudentPairs(near, len(distances.X), distances=far, weight=weight, n_jobs=distances.n_jobs)
+
+
+def over_sampled_pairs(
+    P: csr_array, distances: Distances, weight: float, d: int, order: np.ndarray, seed: int
+) -> GlobalNeighbors:
+    """The cost with large distances of sampled pairs."""
+    near = StudentNeighbors(P, n_components=d, n_jobs=distances.n_jobs)
+    pairs = distances.sample(sampled_shifts(len(order), PAIRS_PER_ROW // 2, seed), order)
+    pairs = replace(pairs, distances=distances_in_units(pairs.distances))
+    return GlobalNeighbors(near, pairs, weight=weight, n_jobs=distances.n_jobs)
+
+
+def distances_in_units(distances: np.ndarray) -> np.ndarray:
+    """Distances whose root mean square is 10."""
+    distances = distances / (float(distances.max(initial=0.0)) or 1.0)
+    distances *= _RMS / (np.sqrt((distances**2).mean()) or 1.0)
+    return distances
+
+
+# ---- t-SNE by graphs of data and map ------------------------------------------------------------
 
 
 LOW_DIMENSIONAL = ("euclidean", "graph")  # what the weights of the map are made of
