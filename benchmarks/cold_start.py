@@ -55,17 +55,16 @@ sys.meta_path.insert(0, Finder())
 
 _REMARKS = """CPU seconds of whole processes and their workers, user and system, imports included.
 
-Where numba makes machine code and wrappers of helpers too, which kernels inline, and Python's collector runs
-meanwhile, a report of iris compiles for 62.7 s instead of 41.0 (preset standard, 318 functions, one sitting): the
-collector is a tenth of it. Two attempts were not kept:
+numba alone makes machine code and wrappers of helpers too, which kernels inline, while Python's collector
+runs: a third more compilation than here. Two attempts were not kept:
 
 - Helpers that are not optimized before they are inlined, or by only the first of numba's two passes: a fifth
   less compilation of `assess` and SDD. But SDD then runs 1.4 times as long, and bits of t-SNE and SDD change.
-- Compiled kernels in a wheel: 64 MB in 885 files, for one version each of Python, numba and llvmlite. They need
-  one processor for all machines (`NUMBA_CPU_NAME=x86-64-v3`), which costs t-SNE 9%.
+- Compiled kernels in a wheel: 64 MB in 885 files, for one version each of Python, numba and llvmlite. They
+  need one processor for all machines (`NUMBA_CPU_NAME=x86-64-v3`), which costs t-SNE 9%.
 
-A report of fewer than 500 rows is one process, so that nothing compiles twice; larger ones keep all cores busy
-while they compile."""
+A report of fewer than 500 rows is one process, so that nothing compiles twice; larger ones keep all cores
+busy while they compile."""
 
 _DIGITS = "from sklearn.datasets import load_digits; X = load_digits().data; "
 _OURS = _DIGITS + "from isentropic import make; make({!r}, n_jobs=1).fit(X)"
