@@ -63,8 +63,8 @@ runs: a third more compilation than here. Two attempts were not kept:
 - Compiled kernels in a wheel: 64 MB in 885 files, for one version each of Python, numba and llvmlite. They
   need one processor for all machines (`NUMBA_CPU_NAME=x86-64-v3`), which costs t-SNE 9%.
 
-A report of fewer than 500 rows is one process, so that nothing compiles twice; larger ones keep all cores
-busy while they compile."""
+A report of fewer than 500 rows is one process. In larger ones a process claims what it compiles, and the
+others wait for it: their cores are all in use, so that no process compiles in the background."""
 
 _DIGITS = "from sklearn.datasets import load_digits; X = load_digits().data; "
 _OURS = _DIGITS + "from isentropic import make; make({!r}, n_jobs=1).fit(X)"

@@ -33,7 +33,7 @@ from numba.core.serialize import dumps
 from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
 
-from .._core.cache import SUFFIX, cache_folder, keep, read_cached
+from .._core.cache import SUFFIX, cache_folder, claim, end_claim, keep, read_cached, source_digest
 from .thread_pool import run_rows, share, threads
 
 __all__ = ["choice", "kernel", "parallel_kernel", "rows", "share", "threads"]
@@ -42,8 +42,6 @@ __all__ = ["choice", "kernel", "parallel_kernel", "rows", "share", "threads"]
 _FLAGS = {"nsz", "contract", "afn", "reassoc"}
 
 rows = range  # of a parallel kernel: each row by itself, on any thread
-
-_FOLDER = Path(__file__).parent
 
 
 # ---- compiling ---------------------------------------------------------------------------------
@@ -299,17 +297,25 @@ class KernelCache(FunctionCache):
     processes could write at the same time.
     """
 
+    is_claimed = True  # by the process that compiles it, so that others wait instead of doing the same
+
     def __init__(self, py_func: Callable[..., Any]) -> None:  # not numba's, which looks for a folder
         self._py_func = py_func
         self._file = Path(py_func.__code__.co_filename)
         # Now, while the file is what was imported: it may be edited before the kernel is compiled.
         self._source = source_digest(self._file) if self._file.is_file() else None
+        self._claim: int | None = None
         self.enable()
 
     @property
     def cache_path(self) -> str | None:
         folder = self._folder()
         return None if folder is None else str(folder)
+
+    def end(self) -> None:
+        """Let other processes compile what this one has begun and not kept."""
+        claimed, self._claim = self._claim, None
+        end_claim(self._folder(), claimed)
 
     def flush(self) -> None:
         """Nothing to do: what has another content has another name."""
@@ -322,6 +328,9 @@ class KernelCache(FunctionCache):
         if not self._enabled or name is None or folder is None:
             return None
         data = read_cached(folder, name)
+        if data is None and self.is_claimed:
+            self._claim = claim(folder, name)
+            data = read_cached(folder, name)  # another process may have made it meanwhile
         return None if data is None else self._rebuilt(pickle.loads(data), target_context)
 
     def _save_overload(self, sig: Any, data: Any) -> None:
@@ -347,6 +356,8 @@ class KernelCache(FunctionCache):
 
 class HelperCache(KernelCache):
     """The same for code that kernels inline."""
+
+    is_claimed = False  # as part of them
 
     def _content(self, made: Any) -> tuple[Any, ...]:
         made.fndesc.typemap = made.fndesc.calltypes = None  # cannot be stored, and nobody needs them
@@ -376,43 +387,6 @@ def _versions() -> tuple[Any, ...]:
     return sys.version, numba.__version__, llvmlite.__version__, *map(str, of_numba)
 
 
-@cache
-def source_digest(source: Path) -> str:
-    """Digest of a file and of the kernels that it imports, and so on: compiled code inlines them."""
-    folder = _package_of(source)
-    found, open_ends = {source}, [source]
-    while open_ends:
-        new = {path for path in _imported_files(open_ends.pop()) if folder in path.parents} - found
-        found |= new
-        open_ends += new
-    parts = (
-        path.relative_to(folder).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest()
-        for path in sorted(found)
-    )
-    return hashlib.sha256(b"".join(parts)).hexdigest()
-
-
-def _package_of(source: Path) -> Path:
-    """Our kernels, which use nothing above them; of another file the outermost package that it is in."""
-    if _FOLDER in source.parents:
-        return _FOLDER
-    folder = source.parent
-    while (folder.parent / "__init__.py").is_file():
-        folder = folder.parent
-    return folder
-
-
-@cache
-def _imported_files(source: Path) -> frozenset[Path]:
-    """Files that a file imports by ``from .name import``, at any number of dots."""
-    found: set[Path] = set()
-    for node in ast.walk(ast.parse(source.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = source.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            found.update({base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)})
-    return frozenset(path for path in found if path.is_file())
-
-
 # ---- what Python and other kernels call ---------------------------------------------------------
 
 
@@ -433,6 +407,7 @@ class _Kernel(CPUDispatcher):
         try:
             return super().compile(sig)
         finally:
+            self._cache.end()
             if is_on:
                 gc.enable()
 
