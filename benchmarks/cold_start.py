@@ -56,7 +56,7 @@ sys.meta_path.insert(0, Finder())
 _REMARKS = """CPU seconds of whole processes and their workers, user and system, imports included.
 
 numba alone makes machine code and wrappers of helpers too, which kernels inline, while Python's collector
-runs: a third more compilation than here. Two attempts were not kept:
+runs: two fifths more compilation than here. Two attempts were not kept:
 
 - Helpers that are not optimized before they are inlined, or by only the first of numba's two passes: a fifth
   less compilation of `assess` and SDD. But SDD then runs 1.4 times as long, and bits of t-SNE and SDD change.
