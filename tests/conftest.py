@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from isentropic._core.cache import SUFFIX, cache_folder
+
 # Every folder may have its conftest.py; read as modules with doctests, they would clash by name.
 # What compares bits with a reference of one machine is a script.
 collect_ignore_glob = ["*conftest.py", "bits*.py"]
@@ -24,6 +26,19 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # The same examples in every run: a failure can be repeated.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
+
+
+def pytest_report_header() -> list[str]:
+    """Say what takes minutes where nothing has been compiled yet."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        return ["kernels: run as plain Python"]
+    folder = cache_folder(os.environ.get("NUMBA_CACHE_DIR", ""))
+    if folder is None:
+        return ["kernels: compiled by every process anew, as no folder can keep them"]
+    n_compiled = sum(1 for _ in folder.glob(f"*{SUFFIX}"))
+    if n_compiled:
+        return [f"kernels: {n_compiled} compiled functions in {folder}"]
+    return [f"kernels: none compiled yet. Tests compile them into {folder}, once: some minutes more"]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -306,6 +307,95 @@ def test_an_edited_helper_reaches_the_kernels_that_inline_it(inner, tmp_path):
     assert second(3) == (3.0, 1)  # as it was before
 
 
+CLAIM = """
+import sys, time
+from pathlib import Path
+from isentropic._core import cache
+cache._LONGEST_WAIT = float(sys.argv[2])
+claimed = cache.claim(Path(sys.argv[1]), "a name")
+print(claimed is not None, cache.claim(Path(sys.argv[1]), "another name") is not None, flush=True)
+sys.stdin.readline()
+cache.end_claim(Path(sys.argv[1]), claimed)
+print("ended", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(_cache.fcntl is None, reason="there are no locks")
+@pytest.mark.parametrize("end", ["end_claim", "kill"])
+def test_a_claim_lasts_until_it_or_its_process_ends(end, tmp_path, monkeypatch):
+    command = [sys.executable, "-c", CLAIM, str(tmp_path), "60"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as other:
+        assert other.stdout.readline().split() == ["True", "True"]
+        monkeypatch.setattr(_cache, "_LONGEST_WAIT", 0.1)
+        assert _cache.claim(tmp_path, "a name") is None
+        free = _cache.claim(tmp_path, "a third name")
+        assert free is not None
+        _cache.end_claim(tmp_path, free)
+        monkeypatch.setattr(_cache, "_LONGEST_WAIT", 60.0)
+        if end == "kill":
+            other.kill()
+        else:
+            other.stdin.write("\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == "ended\n"
+        claimed = _cache.claim(tmp_path, "a name")
+        assert claimed is not None
+        _cache.end_claim(tmp_path, claimed)
+        other.kill()
+
+
+def test_without_a_place_for_locks_nothing_is_claimed(tmp_path):
+    assert _cache.claim(tmp_path / "missing", "a name") is None
+    _cache.end_claim(tmp_path / "missing", None)
+    _cache.end_claim(None, None)
+
+
+COMPILED_TOGETHER = """
+import sys, threading
+import numpy as np
+import main
+out = np.empty(3)
+sys.stdin.readline()
+main.fill(out)
+(loop,) = (value for name, value in vars(main).items() if name.startswith("_fill"))
+print(out[2], loop.stats.cache_misses.total())
+"""
+SLOW_TO_COMPILE = """
+from isentropic.kernels._jit import kernel, parallel_kernel, rows
+
+@kernel
+def scaled(x):
+    return {terms}
+
+@parallel_kernel
+def fill(out):
+    for i in rows(len(out)):
+        out[i] = scaled(i)
+"""
+
+
+@pytest.mark.skipif(_cache.fcntl is None, reason="there are no locks")
+def test_one_of_two_processes_compiles_a_kernel(tmp_path):
+    terms = " + ".join(f"x**{power % 3}" for power in range(200))
+    (tmp_path / "main.py").write_text(SLOW_TO_COMPILE.format(terms=terms), encoding="ascii")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": _path(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    command = [sys.executable, "-c", COMPILED_TOGETHER]
+    both = [subprocess.Popen(command, **pipes) for _ in range(2)]
+    results = [one.communicate("\n")[0].split() for one in _told_to_begin(both)]
+    assert results[0][0] == results[1][0]
+    assert sorted(misses for _, misses in results) == ["0", "1"]
+
+
+def _told_to_begin(processes):
+    for one in processes:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    return processes
+
+
 def test_what_a_kernel_inlines_is_part_of_its_digest():
     folder = Path(_jit.__file__).parent
     used = 0
@@ -316,7 +406,7 @@ def test_what_a_kernel_inlines_is_part_of_its_digest():
             Path(sys.modules[other].__file__) for other in others if str(other).startswith("isentropic.")
         }
         never_inlined = {Path(_jit.__file__), Path(thread_pool.__file__)}
-        assert files <= _jit._imported_files(path) | {path} | never_inlined
+        assert files <= _cache._imported_files(path) | {path} | never_inlined
         used += len(files)
     assert used > 70
 

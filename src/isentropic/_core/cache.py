@@ -7,6 +7,7 @@ be kept is compiled anew: nothing here fails a call.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import re
@@ -26,6 +27,11 @@ from typing import Self, TypeVar
 from .errors import FileFormatError, StoredRunWarning
 from .files import atomic_write, path_of, require_writable
 from .runtime import logger, require_memory
+
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles what it needs
+    fcntl = None  # type: ignore[assignment]
 
 SUFFIX = ".nbc"  # of all that is kept
 _DAY = 86_400.0
@@ -145,6 +151,89 @@ def _is_writable(folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+# ---- compiled kernels: who compiles, and from what ----------------------------------------------
+
+_KERNELS = Path(__file__).parents[1] / "kernels"
+_LONGEST_WAIT, _LOOK = 60.0, 0.02  # seconds for another process, and between two looks at it
+
+
+def claim(folder: Path, name: str) -> int | None:
+    """Claim the work on what will be kept under a name; wait while another process has it, a minute at most.
+
+    A claim is a lock of one byte of a file. It ends by :func:`end_claim` or with the process, however that
+    ends. None where there are no locks; the work is then done without.
+    """
+    file = _file_of_claims(folder)
+    if file is None:
+        return None
+    place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+    until = time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < until:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            return place
+        except (BlockingIOError, PermissionError):  # as locks of another process are told
+            time.sleep(_LOOK)
+        except OSError:  # a disk without locks
+            return None
+    return None
+
+
+def end_claim(folder: Path | None, claimed: int | None) -> None:
+    """Let others have what this process has claimed."""
+    file = None if folder is None or claimed is None else _file_of_claims(folder)
+    if file is not None and claimed is not None:
+        with suppress(OSError):
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, claimed)
+
+
+@cache
+def _file_of_claims(folder: Path) -> int | None:
+    """Open for as long as the process runs: to close it would end all claims."""
+    if fcntl is None:
+        return None
+    with suppress(OSError):
+        return os.open(folder / ".claims", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return None
+
+
+@cache
+def source_digest(source: Path) -> str:
+    """Digest of a file and of the kernels that it imports, and so on: compiled code inlines them."""
+    folder = _package_of(source)
+    found, open_ends = {source}, [source]
+    while open_ends:
+        new = {path for path in _imported_files(open_ends.pop()) if folder in path.parents} - found
+        found |= new
+        open_ends += new
+    parts = (
+        path.relative_to(folder).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest()
+        for path in sorted(found)
+    )
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def _package_of(source: Path) -> Path:
+    """Our kernels, which use nothing above them; of another file the outermost package that it is in."""
+    if _KERNELS in source.parents:
+        return _KERNELS
+    folder = source.parent
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+@cache
+def _imported_files(source: Path) -> frozenset[Path]:
+    """Files that a file imports by ``from .name import``, at any number of dots."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(source.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = source.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            found.update({base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)})
+    return frozenset(path for path in found if path.is_file())
 
 
 # ---- ``ResultCache``: results as JSON files with checksums, by a key of what they were computed from ----

@@ -1,30 +1,39 @@
 """The only module that imports numba.
 
 ``kernel`` compiles a helper, ``parallel_kernel`` a loop over :data:`rows` that Python calls. Both are
-kept on disk, keep the meaning of NaN and infinity, and compile on first use.
+kept on disk, keep the meaning of NaN and infinity, and compile on first use. A helper becomes machine code
+only where Python calls it: else it is optimized, and inlined by the kernels that call it.
 """
 
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import pickle
 import sys
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
+from llvmlite.binding import parse_bitcode
 from llvmlite.ir import Constant, IntType
 from numba.core import funcdesc, types
 from numba.core.caching import FunctionCache
-from numba.core.compiler import CompileResult
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, compile_result
+from numba.core.compiler_machinery import register_pass
+from numba.core.environment import lookup_environment
+from numba.core.lowering import Lower
+from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
+from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
 
-from .._core.cache import SUFFIX, cache_folder, keep, read_cached
+from .._core.cache import SUFFIX, cache_folder, claim, end_claim, keep, read_cached, source_digest
 from .thread_pool import run_rows, share, threads
 
 __all__ = ["choice", "kernel", "parallel_kernel", "rows", "share", "threads"]
@@ -34,15 +43,13 @@ _FLAGS = {"nsz", "contract", "afn", "reassoc"}
 
 rows = range  # of a parallel kernel: each row by itself, on any thread
 
-_FOLDER = Path(__file__).parent
-
 
 # ---- compiling ---------------------------------------------------------------------------------
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a helper, which is inlined wherever a kernel calls it."""
-    return _compiled(function, forceinline=True)
+    return _compiled(_Helper, function, forceinline=True)
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,11 +80,11 @@ def choice(number: int) -> tuple[bool, ...]:
     return (True,) * number
 
 
-def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    compiled = numba.njit(fastmath=_FLAGS, **options)(function)
-    if hasattr(compiled, "enable_caching"):  # not with the JIT off
-        compiled._cache = KernelCache(function)
-    return compiled
+def _compiled(form: type[_Kernel], function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    if getattr(numba.config, "DISABLE_JIT"):  # noqa: B009 (numba sets it at run time)
+        return function
+    given = {"nopython": True, "boundscheck": None, "fastmath": _FLAGS}  # as of numba's njit
+    return form(function, {}, given | options)
 
 
 def _symbol(module: str | None, name: str) -> str:
@@ -92,6 +99,79 @@ def _symbol(module: str | None, name: str) -> str:
 
 _numbas_symbol = funcdesc.qualifying_prefix
 funcdesc.qualifying_prefix = _symbol
+
+
+# ---- what is made of a kernel and of a helper ---------------------------------------------------
+
+# numba makes machine code of every function, and functions around it for Python and for C. Of our helpers
+# kernels need the optimized code alone, and nothing of ours is called from C: a third of all compilation.
+
+
+class _KernelCode(Lower):
+    def create_cfunc_wrapper(self) -> None:
+        """Nothing: C does not call it."""
+
+
+class _HelperCode(_KernelCode):
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        """Nothing: Python calls another one, see :class:`_Helper`."""
+
+
+class _HelperLibrary(JITCodeLibrary):
+    """The optimized code of a helper, to be linked into kernels."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    codegen = property(lambda self: self)  # of which numba wants only:
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing: the kernels that it is linked into have it, see :class:`_KernelLowering`."""
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(NativeLowering):
+    _name = "kernel_lowering"
+    lowering_class = _KernelCode
+
+    def run_pass(self, state: Any) -> bool:
+        super().run_pass(state)
+        for name in _environments(state.library):
+            state.targetctx.codegen().set_env(name, lookup_environment(name))
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _HelperLowering(NativeLowering):
+    _name = "helper_lowering"
+    lowering_class = _HelperCode
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        super().run_pass(state)
+        return True
+
+
+def _environments(library: JITCodeLibrary) -> list[str]:
+    """Names of the variables for the Python objects of a function and of what it inlines."""
+    names = (variable.name for variable in library._final_module.global_variables)
+    return [name for name in names if name.startswith("_ZN08NumbaEnv") and lookup_environment(name)]
+
+
+class _KernelCompiler(CompilerBase):
+    lowering: type[NativeLowering] = _KernelLowering
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        ours = {NativeLowering: self.lowering}
+        passes.passes = [(ours.get(one, one), what) for one, what in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+class _HelperCompiler(_KernelCompiler):
+    lowering = _HelperLowering
 
 
 # ---- loops over rows ---------------------------------------------------------------------------
@@ -131,7 +211,7 @@ def _with_compiled_loops(function: Callable[..., Any]) -> Callable[..., Any]:
             name = f"_{definition.name}_{place}"
             arguments = ", ".join(_names_from_outside(loop, definition, place))
             compiled = _loop_function(loop, name, arguments)
-            names[name] = _compiled(_defined(compiled, function), nogil=True, error_model="numpy")
+            names[name] = _compiled(_Kernel, _defined(compiled, function), nogil=True, error_model="numpy")
             call = ast.parse(_CALL.format(name=name, n_rows=ast.unparse(n_rows), arguments=arguments))
             definition.body[place] = _placed(call.body[0], loop)
     if "rows" in _names(definition.body, ast.Load):
@@ -217,17 +297,25 @@ class KernelCache(FunctionCache):
     processes could write at the same time.
     """
 
+    is_claimed = True  # by the process that compiles it, so that others wait instead of doing the same
+
     def __init__(self, py_func: Callable[..., Any]) -> None:  # not numba's, which looks for a folder
         self._py_func = py_func
         self._file = Path(py_func.__code__.co_filename)
         # Now, while the file is what was imported: it may be edited before the kernel is compiled.
         self._source = source_digest(self._file) if self._file.is_file() else None
+        self._claim: int | None = None
         self.enable()
 
     @property
     def cache_path(self) -> str | None:
         folder = self._folder()
         return None if folder is None else str(folder)
+
+    def end(self) -> None:
+        """Let other processes compile what this one has begun and not kept."""
+        claimed, self._claim = self._claim, None
+        end_claim(self._folder(), claimed)
 
     def flush(self) -> None:
         """Nothing to do: what has another content has another name."""
@@ -240,21 +328,55 @@ class KernelCache(FunctionCache):
         if not self._enabled or name is None or folder is None:
             return None
         data = read_cached(folder, name)
-        return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
+        if data is None and self.is_claimed:
+            self._claim = claim(folder, name)
+            data = read_cached(folder, name)  # another process may have made it meanwhile
+        return None if data is None else self._rebuilt(pickle.loads(data), target_context)
 
     def _save_overload(self, sig: Any, data: Any) -> None:
         name, folder = self._file_name(sig, data.codegen), self._folder()
         can_keep = not data.library.has_dynamic_globals and all(lifted.can_cache for lifted in data.lifted)
         if self._enabled and can_keep and name is not None and folder is not None:
-            keep(folder, name, dumps(data._reduce()))
+            keep(folder, name, dumps(self._content(data)))
+
+    def _content(self, made: Any) -> tuple[Any, ...]:
+        return tuple(made._reduce())
+
+    def _rebuilt(self, content: tuple[Any, ...], context: Any) -> CompileResult:
+        return CompileResult._rebuild(context, *content)
 
     def _file_name(self, sig: Any, codegen: Any) -> str | None:
         line = self._py_func.__code__.co_firstlineno
-        key = repr((_versions(), self._source, line, self._index_key(sig, codegen)))
+        key = repr((type(self).__name__, _versions(), self._source, line, self._index_key(sig, codegen)))
         if self._source is None or " at 0x" in key:
             return None  # has no file, or takes a function: another process could not know it again
         digest = hashlib.sha256(key.encode()).hexdigest()[:32]
         return f"{self._file.stem}.{self._py_func.__name__}-{digest}{SUFFIX}"
+
+
+class HelperCache(KernelCache):
+    """The same for code that kernels inline."""
+
+    is_claimed = False  # as part of them
+
+    def _content(self, made: Any) -> tuple[Any, ...]:
+        made.fndesc.typemap = made.fndesc.calltypes = None  # cannot be stored, and nobody needs them
+        name, code = made.library.name, made.library._final_module.as_bitcode()
+        found = map(lookup_environment, _environments(made.library))
+        environments = [one for one in found if one.can_cache()]
+        return name, code, made.fndesc, made.environment, made.signature, environments
+
+    def _rebuilt(self, content: tuple[Any, ...], context: Any) -> CompileResult:
+        name, code, function, environment, signature, environments = content
+        library = _HelperLibrary(context.codegen(), name)
+        library._final_module = parse_bitcode(code)
+        library._finalize_final_module()
+        entry = context.get_executable(library, function, environment)
+        return compile_result(
+            typing_context=context.typing_context, target_context=context, entry_point=entry, library=library,
+            signature=signature, objectmode=False, lifted=(), fndesc=function, environment=environment,
+            referenced_envs=environments,
+        )  # fmt: skip
 
 
 @cache
@@ -265,38 +387,39 @@ def _versions() -> tuple[Any, ...]:
     return sys.version, numba.__version__, llvmlite.__version__, *map(str, of_numba)
 
 
-@cache
-def source_digest(source: Path) -> str:
-    """Digest of a file and of the kernels that it imports, and so on: compiled code inlines them."""
-    folder = _package_of(source)
-    found, open_ends = {source}, [source]
-    while open_ends:
-        new = {path for path in _imported_files(open_ends.pop()) if folder in path.parents} - found
-        found |= new
-        open_ends += new
-    parts = (
-        path.relative_to(folder).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest()
-        for path in sorted(found)
-    )
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+# ---- what Python and other kernels call ---------------------------------------------------------
 
 
-def _package_of(source: Path) -> Path:
-    """Our kernels, which use nothing above them; of another file the outermost package that it is in."""
-    if _FOLDER in source.parents:
-        return _FOLDER
-    folder = source.parent
-    while (folder.parent / "__init__.py").is_file():
-        folder = folder.parent
-    return folder
+class _Kernel(CPUDispatcher):
+    """A function that Python calls, compiled for each combination of types of its arguments."""
+
+    compiler: type[CompilerBase] = _KernelCompiler
+    cache: type[KernelCache] = KernelCache
+
+    def __init__(self, function: Callable[..., Any], names: dict[str, Any], options: dict[str, Any]) -> None:
+        super().__init__(function, names, options, self.compiler)
+        self._cache = self.cache(function)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile without Python's collector, which would search what is being made again and again."""
+        is_on = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile(sig)
+        finally:
+            self._cache.end()
+            if is_on:
+                gc.enable()
 
 
-@cache
-def _imported_files(source: Path) -> frozenset[Path]:
-    """Files that a file imports by ``from .name import``, at any number of dots."""
-    found: set[Path] = set()
-    for node in ast.walk(ast.parse(source.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = source.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            found.update({base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)})
-    return frozenset(path for path in found if path.is_file())
+class _Helper(_Kernel):
+    """A function that kernels inline; for Python there is another one, compiled if it is called."""
+
+    compiler, cache = _HelperCompiler, HelperCache
+
+    def __call__(self, *args: Any) -> Any:
+        return self._called(*args)
+
+    @cached_property
+    def _called(self) -> _Kernel:
+        return _Kernel(self.py_func, self.locals, self.targetoptions)
