@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, message, require, require_one_of
-from .shared.models import Rows, SavedModel, make_reference_outputs
+from ..scale.saved_model import Rows, SavedModel, make_reference_outputs
 from .shared.options import AsJson, Jobs, Memory, Out, Plot, Quiet, RawText, Source, output_path
 from .shared.output import (
     Files,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from .shared.models import Model, read_model
-from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source
+from ..scale.saved_model import read_model
+from .shared.options import AsJson, Memory, Model, NewMissing, Out, Quiet, RawText, Source
 from .shared.output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
 from .shared.process import computing, prompt_interrupt
 from .shared.summary import Summary, show_summary

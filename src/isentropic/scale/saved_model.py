@@ -1,4 +1,7 @@
-"""Models that ``isentropic embed --save`` wrote: the map, its preparation, and what its rows are called."""
+"""Models that ``isentropic embed --save`` wrote: the map, its preparation, and what its rows are called.
+
+Each comes with reference outputs: rows and their coordinates, by which another machine checks its bits.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,14 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ..._core.errors import FileFormatError, InvalidInputError, IsentropicError, printable, require
-from .options import input_path
+from .._core.errors import FileFormatError, InvalidInputError, IsentropicError, printable, require
 
 if TYPE_CHECKING:
-    from ..._core.values import Table
-    from ...tables import Preparation
+    from .._core.values import Floats, Table
+    from ..tables import Preparation
 
-Model = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", parser=input_path, help="A file that 'isentropic embed --save' wrote."),
-]
 _LONGEST = 100  # letters in the name of a method
 _AGAIN = "Use isentropic.load in Python, or save it with 'isentropic embed --save'."
 
@@ -63,7 +59,7 @@ class SavedModel:
         require(fits, "--missing", f"drop or mean for {self.method}, which maps no rows with holes", missing)
 
     def write(self, path: Path) -> None:
-        from ..._core.models.saving import save
+        from .._core.models.saving import save
 
         prepared = self.preparation.to_json()
         extra: dict[str, Any] = {"method": self.method, "preparation": prepared}
@@ -77,7 +73,7 @@ class SavedModel:
 
 def read_model(path: Path) -> SavedModel:
     """The model in a file that places rows; raises for any other."""
-    from ..._core.models.saving import load_with_extra, refusal
+    from .._core.models.saving import load_with_extra, refusal
 
     estimator, extra = load_with_extra(path)
     method = extra.get("method", type(estimator).__name__)
@@ -103,8 +99,8 @@ def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
 
 
 def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparation:
-    from ..._core.models.saving import refusal, shortened
-    from ...tables import Preparation
+    from .._core.models.saving import refusal, shortened
+    from ..tables import Preparation
 
     if "preparation" not in extra:
         raise FileFormatError(
@@ -126,7 +122,7 @@ def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparati
 
 
 def _rows(path: Path, extra: dict[str, Any], n_rows: int) -> Rows | None:
-    from ..._core.models.saving import refusal
+    from .._core.models.saving import refusal
 
     if "rows" not in extra:
         return None
@@ -141,11 +137,8 @@ def _rows(path: Path, extra: dict[str, Any], n_rows: int) -> Rows | None:
     return Rows(*(None if given[name] is None else tuple(given[name]) for name in ("names", "labels")))
 
 
-# ---- Reference outputs of a saved model: rows and their coordinates, by which a machine checks its bits
+# ---- reference outputs -------------------------------------------------------------------------
 
-
-if TYPE_CHECKING:
-    from ..._core.values import Floats
 
 _ROWS = 100
 _MOST = 200_000  # numbers
@@ -166,7 +159,7 @@ def make_reference_outputs(estimator: Any, X: Floats) -> ReferenceOutputs | None
     """Rows half-way between rows of the table, with their coordinates; None for a model without transform."""
     import numpy as np
 
-    from ..._core.sparse_rows import SparseRows
+    from .._core.sparse_rows import SparseRows
 
     n, m = X.shape
     chosen = X[np.linspace(0, n - 1, max(2, min(_ROWS, n, _MOST // m))).astype(np.int64)]
@@ -191,7 +184,7 @@ def transform_rows(estimator: Any, rows: Floats) -> Floats:
     """Coordinates of new rows, which the model takes as it was fitted: dense or sparse."""
     from scipy.sparse import csr_array
 
-    from ...embedding.input_rows import holds_sparse
+    from ..embedding.input_rows import holds_sparse
 
     coordinates: Floats = estimator.transform(csr_array(rows) if holds_sparse(estimator) else rows)
     return coordinates
@@ -201,7 +194,7 @@ def read_reference_outputs(extra: dict[str, Any], estimator: Any, path: Path) ->
     """As it was saved; None where there is none."""
     import numpy as np
 
-    from ..._core.models.saving import refusal
+    from .._core.models.saving import refusal
 
     if "reference_outputs" not in extra:
         return None
