@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from .. import __version__
@@ -23,7 +22,7 @@ from .._core.errors import (
     FileFormatError,
     InvalidInputError,
     IsentropicError,
-    listing,
+    notice,
     plural,
     require,
     require_extra,
@@ -144,23 +143,24 @@ def map_rows(
     saved = read_once(model, n_jobs)
     saved.require_rule(missing)
     require_extra("parquet", "Mapping files")
-    partitions, folder = partitions_of(source), path_of(out)
+    partitions = partitions_of(source)
     require_alike(partitions, [column.name for column in saved.preparation.columns])
-    _require_folder(folder, partitions)
+    require_output_folder(path_of(out), partitions)
+    folder = _made_folder(out)
     threads = n_jobs if client is None else 1
-    tasks = [MapTask(model, one, str(folder.absolute()), missing, threads) for one in partitions]
+    tasks = [MapTask(model, one, str(folder), missing, threads) for one in partitions]
     if client is None:
         found = _reported(map(map_partition, tasks), len(tasks))
     else:
         from .cluster import run_tasks
 
-        found = _reported(run_tasks(client, map_partition, tasks, _lost), len(tasks))
+        found = _reported(run_tasks(client, map_partition, tasks, _without_result, model=model), len(tasks))
     order = {one.name: place for place, one in enumerate(partitions)}
     done = tuple(sorted(found, key=lambda one: order[one.name]))
     columns = tuple(map(str, saved.estimator.get_feature_names_out()))
     _write_manifest(folder, model, saved.method, missing, columns, done)
     for text in dict.fromkeys(text for one in done for text in one.warnings):
-        _warn(text)
+        notice(text)
     return MappedSource(folder, columns, done)
 
 
@@ -172,16 +172,10 @@ def _reported(found: Iterable[MappedPartition], total: int) -> Iterator[MappedPa
         yield one
 
 
-def _warn(text: str) -> None:
-    from .._core.errors import notice
-
-    notice(text)
-
-
-def _lost(task: MapTask, reason: str) -> MappedPartition:
-    """What to say of a file whose workers died."""
-    text = f"{task.partition.path.name}: {reason}"
-    return MappedPartition(task.partition.name, task.partition.path.name, error=text)
+def _without_result(task: MapTask, reason: str) -> MappedPartition:
+    """What to say of a file that could not be mapped, or whose workers died."""
+    file = task.partition.path.name
+    return MappedPartition(task.partition.name, file, error=f"{file}: {reason}")
 
 
 # ---- one file ------------------------------------------------------------------------------------
@@ -200,8 +194,8 @@ def map_partition(task: MapTask) -> MappedPartition:
             there = _rows_of_earlier_run(path, key)
             rows, left_out = there or _write_rows(task, path, key)
         except (IsentropicError, ValueError, OSError) as error:
-            reason = str(error) or type(error).__name__
-            return MappedPartition(partition.name, partition.path.name, error=f"{partition.path.name}: {reason}")
+            _remove_outdated(Path(task.out) / output)
+            return _without_result(task, str(error) or type(error).__name__)
     texts = tuple(dict.fromkeys(str(one.message) for one in caught))[:_MOST_WARNINGS]
     return MappedPartition(
         partition.name, partition.path.name, sha256, output, rows, left_out, there is not None, "", texts
@@ -226,20 +220,23 @@ def _write_rows(task: MapTask, path: Path, key: str) -> tuple[int, int]:
     fields = [(row[0], row_kind), *((name, pyarrow.float64()) for name in names)]
     rows = left_out = 0
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path, at_once=True) as file:
-        with pyarrow.parquet.ParquetWriter(file, pyarrow.schema(fields), write_page_checksum=True) as writer:
-            for batch in _batches(task):
-                Z = _map_or_name_row(task, batch)
-                called = Z.index if row[1] is None else batch.loc[Z.index, row[1]].astype(str)
-                columns = [pyarrow.array(called, row_kind), *(pyarrow.array(Z[name]) for name in names)]
-                writer.write_table(pyarrow.table(columns, schema=writer.schema))
-                rows, left_out = rows + len(Z), left_out + len(batch) - len(Z)
-            writer.add_key_value_metadata({_KEY: json.dumps({"key": key, "left_out": left_out})})
+    schema, open_writer = pyarrow.schema(fields), pyarrow.parquet.ParquetWriter
+    with (
+        atomic_write(path, at_once=True) as file,
+        open_writer(file, schema, write_page_checksum=True) as writer,
+    ):
+        for batch in _batches(task):
+            Z = _map_or_name_row(task, batch)
+            called = Z.index if row[1] is None else batch.loc[Z.index, row[1]].astype(str)
+            columns = [pyarrow.array(called, row_kind), *(pyarrow.array(Z[name]) for name in names)]
+            writer.write_table(pyarrow.table(columns, schema=schema))
+            rows, left_out = rows + len(Z), left_out + len(batch) - len(Z)
+        writer.add_key_value_metadata({_KEY: json.dumps({"key": key, "left_out": left_out})})
     return rows, left_out
 
 
 def _row_column(task: MapTask, taken: Sequence[str]) -> tuple[str, str | None]:
-    """Name of the column that names the rows in the output, and in the input; there None for their numbers."""
+    """Name of the column that names the rows, in the output and in the input: None where they are counted."""
     from ..tables.map_files import free_name
 
     index = read_once(task.model, task.n_jobs).preparation.index
@@ -319,7 +316,13 @@ def _rows_of_earlier_run(path: Path, key: str) -> tuple[int, int] | None:
     return (said["rows"], said["left_out"]) if said is not None and said["key"] == key else None
 
 
-def _require_folder(folder: Path, partitions: Sequence[Partition]) -> None:
+def _remove_outdated(path: Path) -> None:
+    """Remove what an earlier run made of a file that cannot be mapped now."""
+    if path.exists() and _metadata(path) is not None:
+        path.unlink()
+
+
+def require_output_folder(folder: Path, partitions: Sequence[Partition]) -> None:
     """Refuse a place whose files are no output of ours, or what is read."""
     must_be = "a folder, or the name of one to make"
     require(not folder.exists() or folder.is_dir(), "out", must_be, str(folder))
@@ -330,13 +333,17 @@ def _require_folder(folder: Path, partitions: Sequence[Partition]) -> None:
             continue
         hint = "It would take the place of what is read: give another folder."
         require(file_identity(path) not in read, "out", "another folder than the source's", str(folder), hint)
-        hint = "Remove it, or give another folder."
-        ours = _metadata(path) is not None
-        require(ours, "out", f"a folder without other files of these names, as {path.name}", str(folder), hint)
+        must_be, hint = f"a folder without a file {path.name} of another kind", "Give another folder."
+        require(_metadata(path) is not None, "out", must_be, str(folder), hint)
+
+
+def _made_folder(path: str | Path) -> Path:
+    folder = path_of(path).absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileFormatError(f"{folder} cannot be made: {error.strerror}. Choose another place.") from error
+    return folder
 
 
 def _write_manifest(

@@ -51,6 +51,7 @@ class SavedModel:
     rows: Rows | None  # None for a file of a version that kept none
     reference_outputs: ReferenceOutputs | None = None  # rows, and where the model was seen to place them
     has_fingerprint: bool = True  # the file says which preparation the map belongs to; those of 0.1.0 do not
+    made_from: str = ""  # hash of rows and parameters, of a model that was fitted to a sample of many files
 
     def require_rule(self, missing: str) -> None:
         """Raise where missing values of new rows would be kept, and the method takes none."""
@@ -66,6 +67,8 @@ class SavedModel:
         extra["preparation_sha256"] = _fingerprint(prepared, self.estimator)
         if self.rows is not None:
             extra["rows"] = self.rows.to_json()
+        if self.made_from:
+            extra["made_from"] = self.made_from
         if self.reference_outputs is not None:
             extra["reference_outputs"] = self.reference_outputs.to_json()
         save(self.estimator, path, extra=extra)
@@ -83,10 +86,9 @@ def read_model(path: Path) -> SavedModel:
         raise InvalidInputError(f"{method} cannot place new rows. Embed them together with the first table.")
     preparation = _preparation(path, extra, estimator)
     rows = _rows(path, extra, len(estimator.embedding_))
-    known = "preparation_sha256" in extra
-    return SavedModel(
-        estimator, method, preparation, rows, read_reference_outputs(extra, estimator, path), known
-    )
+    known, outputs = "preparation_sha256" in extra, read_reference_outputs(extra, estimator, path)
+    made_from = str(extra.get("made_from", ""))
+    return SavedModel(estimator, method, preparation, rows, outputs, known, made_from)
 
 
 def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:

@@ -266,9 +266,7 @@ def _arrow_file(path: Path) -> Any:
     return pyarrow.ipc.open_file(pyarrow.memory_map(str(path)))
 
 
-def _arrow_frames(
-    path: Path, kind: str, size: int, columns: Sequence[str] | None
-) -> Iterator[pd.DataFrame]:
+def _arrow_frames(path: Path, kind: str, size: int, columns: Sequence[str] | None) -> Iterator[pd.DataFrame]:
     import pyarrow
     import pyarrow.parquet
 

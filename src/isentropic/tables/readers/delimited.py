@@ -101,7 +101,9 @@ def delimited_batches(
         with open_stream(path) as stream:
             frames = pd.read_csv(stream, **_options(shape, text_columns, MISSING_MARKS), chunksize=size)
             while (frame := _next_of(frames)) is not None:
-                if not is_even and frame.iloc[:, -1].isna().any():  # where pandas hides a line that is too short
+                if (
+                    not is_even and frame.iloc[:, -1].isna().any()
+                ):  # where pandas hides a line that is too short
                     _require_even(path, shape)
                     is_even = True
                 kept = frame[~_is_header_again(frame)]
