@@ -216,25 +216,16 @@ def _prepared_rows(
 
 
 def _rows_of(table: Table, rows: np.ndarray) -> Rows:
-    found = Rows.of(table)
-    names, labels = (
-        None if part is None else tuple(part[i] for i in rows.tolist())
-        for part in (found.names, found.labels)
-    )
-    return replace(found, names=names, labels=labels)
+    every, places = Rows.of(table), rows.tolist()
+    parts = (None if part is None else tuple(part[i] for i in places) for part in (every.names, every.labels))
+    return Rows(*parts)
 
 
 def _made_from(method: str, estimator: Any, frame: pd.DataFrame, table: Table, more: list[str]) -> str:
     """Hash of all that a model depends on: the rows that were drawn, how they are prepared, parameters."""
     parameters = sorted((name, repr(value)) for name, value in estimator.get_params().items())
-    what = [
-        __version__,
-        method,
-        parameters,
-        table.preparation.to_json(),
-        list(map(str, frame.columns)),
-        *more,
-    ]
+    prepared_by = table.preparation.to_json()
+    what = [__version__, method, parameters, prepared_by, list(map(str, frame.columns)), *more]
     found = hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode())
     found.update(pd.util.hash_pandas_object(frame).to_numpy().tobytes())
     return found.hexdigest()

@@ -208,7 +208,8 @@ def require_alike(partitions: Sequence[Partition], needed: Iterable[str] | None 
     first = partitions[0].columns()
     names = list(first if needed is None else needed)
     _require_columns(partitions[0], first, names)
-    kinds, more = {name: first[name] for name in names}, {}
+    kinds = {name: first[name] for name in names}
+    more: dict[str, str] = {}
     for partition in partitions[1:]:
         found = partition.columns()
         _require_columns(partition, found, names)
