@@ -31,7 +31,7 @@ from .shared.partitioned import (
     fit_files,
     is_mapped_in_files,
     map_files,
-    require_folder,
+    require_files,
     show_files,
 )
 from .shared.process import computing, prompt_interrupt
@@ -91,7 +91,7 @@ def main(
     table_options.require_metric()
     estimator = _build(method, given, seed, jobs, table_options)
     if is_mapped_in_files(source, out):
-        require_folder(out, source)
+        require_files(source, out, cluster, fit_rows)
         model = save or out / MODEL
         with reporting(bars=not quiet, memory=memory) as warned:
             fit = fit_files(estimator, method, source, table_options, fit_rows, seed, model)

@@ -8,7 +8,7 @@ from .._core.errors import require
 from ..scale.saved_model import read_model
 from .shared.options import AsJson, Jobs, Memory, Model, NewMissing, Out, Quiet, RawText, Source
 from .shared.output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
-from .shared.partitioned import Cluster, is_mapped_in_files, map_files, require_folder, show_files
+from .shared.partitioned import Cluster, is_mapped_in_files, map_files, require_files, show_files
 from .shared.process import computing, prompt_interrupt
 from .shared.summary import Summary, show_summary
 from .shared.table_options import Header, Separator, SkipLines
@@ -38,7 +38,7 @@ def main(
       isentropic transform flats.isentropic 'big/*.parquet' --out map/
     """
     if is_mapped_in_files(source, out):
-        require_folder(out, source)
+        require_files(source, out, cluster)
         with reporting(bars=not quiet, memory=memory) as warned:
             method = read_model(model).method
             found, seconds = map_files(model, source, out, missing, jobs, cluster)

@@ -11,7 +11,6 @@ from typing import Any
 _PUBLIC = {
     "MappedSource": "partition_maps",
     "ModelFile": "batch_mapping",
-    "WarmWorker": "cluster",
     "map_batch": "batch_mapping",
     "map_rows": "partition_maps",
     "sample_rows": "row_samples",

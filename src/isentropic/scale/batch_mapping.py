@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._core.errors import FileFormatError
+from .._core.errors import FileFormatError, require
 from .._core.files import path_of
+from .._core.runtime import checked_jobs
 from .saved_model import SavedModel, read_model
 
 _BLOCK = 2**22  # bytes that are hashed at a time
@@ -71,14 +72,17 @@ def map_batch(model: Any, batch: Any, *, missing: str = "raise", n_jobs: int | N
     >>> bool(np.all(together[7:9] == scale.map_batch(pca, X[7:9])))
     True
     """
-    saved = _saved_model(model, n_jobs)
+    saved = _saved_model(model, checked_jobs(n_jobs))
     estimator = saved.estimator if isinstance(saved, SavedModel) else saved
+    must_be = "a fitted estimator that places new rows, or the file of one"
+    require(hasattr(estimator, "transform"), "model", must_be, model)
     names = list(estimator.get_feature_names_out())
-    if not len(batch):
+    is_frame = isinstance(batch, pd.DataFrame)
+    if (is_frame or isinstance(batch, np.ndarray)) and not len(batch):
         nothing = np.empty((0, len(names)))
-        return pd.DataFrame(nothing, columns=names) if isinstance(batch, pd.DataFrame) else nothing
-    if not isinstance(batch, pd.DataFrame):
-        return np.asarray(estimator.transform(np.asarray(batch)))
+        return pd.DataFrame(nothing, columns=names) if is_frame else nothing
+    if not is_frame:
+        return np.asarray(estimator.transform(batch))
     if isinstance(saved, SavedModel):
         table = prepared(saved, batch, missing)
         rows, X = table.other_columns.index, table.X

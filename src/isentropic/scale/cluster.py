@@ -24,6 +24,7 @@ _RETRIES = 2  # of a task that fails without a result, as when a connection brea
 _LOCAL = re.compile(r"local:(\d{1,4})")
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 _GIB = 2**30
+_PATIENCE = "20s"  # with a scheduler that does not answer
 
 
 @contextmanager
@@ -33,17 +34,12 @@ def cluster_client(cluster: str) -> Iterator[Any]:
     A local cluster listens on the loopback alone and has no dashboard; each process has one thread, and its
     share of the memory. For ``tls://`` the certificates are those of Dask's configuration.
     """
-    local, address = _LOCAL.fullmatch(cluster), _ADDRESS.fullmatch(cluster)
-    if not (address or (local and int(local[1]) > 0)):
-        must_be = "local:N with N worker processes, or the address of a scheduler"
-        hint = "For instance: local:4, tcp://10.0.0.1:8786 or tls://scheduler:8786."
-        raise InvalidInputError(message("cluster", must_be, cluster, hint))
-    require_extra("scale", "A cluster")
+    n_workers = require_cluster(cluster)
     from distributed import Client
 
-    if local is None:
+    if n_workers is None:
         try:
-            with Client(cluster, timeout="20s") as client:
+            with Client(cluster, timeout=_PATIENCE) as client:
                 _require_same_versions(client)
                 yield client
         except OSError as error:
@@ -52,8 +48,19 @@ def cluster_client(cluster: str) -> Iterator[Any]:
                 "address, and that 'dask scheduler' runs there."
             ) from error
         return
-    with _local_cluster(int(local[1])) as started, Client(started) as client:
+    with _local_cluster(n_workers) as started, Client(started) as client:
         yield client
+
+
+def require_cluster(cluster: str) -> int | None:
+    """The number of local processes, or None for an address; raises for anything else."""
+    local = _LOCAL.fullmatch(cluster)
+    if not (_ADDRESS.fullmatch(cluster) or (local and int(local[1]) > 0)):
+        must_be = "local:N with N worker processes, or the address of a scheduler"
+        hint = "For instance: local:4, tcp://10.0.0.1:8786 or tls://scheduler:8786."
+        raise InvalidInputError(message("cluster", must_be, cluster, hint))
+    require_extra("scale", "A cluster")
+    return None if local is None else int(local[1])
 
 
 def _local_cluster(n_workers: int) -> Any:
@@ -69,7 +76,8 @@ def _local_cluster(n_workers: int) -> Any:
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # which a scheduler without a dashboard listens on as well
+        scheduler_kwargs={"dashboard": False},
         memory_limit=0,  # ours are refused before they allocate; Dask's would pause and kill
         env=environment,
         silence_logs=50,
@@ -113,7 +121,7 @@ def run_tasks(
     from distributed import as_completed
 
     if model is not None:
-        client.register_plugin(WarmWorker(model))
+        client.register_plugin(warm_worker(model))
     workers, waiting = _Workers(client), iter(tasks)
     first = list(islice(waiting, _WAITING * workers.count()))
     asked = {_submit(client, function, task): task for task in first}
@@ -160,20 +168,26 @@ class _Workers:
         return set(self._client.scheduler_info(n_workers=-1)["workers"])
 
 
-class WarmWorker:
-    """A plug-in of Dask: loads a model as a worker starts, so that its first file does not wait.
+def warm_worker(model: ModelFile) -> Any:
+    """A plug-in of Dask that loads a model as a worker starts, so that its first file does not wait.
 
-    ``client.register_plugin(WarmWorker(ModelFile.of("map.isentropic")))``
+    ``client.register_plugin(warm_worker(ModelFile.of("map.isentropic")))``. It compiles or loads the kernels
+    by mapping rows that the model was saved with.
     """
+    from distributed import WorkerPlugin
 
-    name = "isentropic-warm"
+    class WarmWorker(WorkerPlugin):
+        name = "isentropic-warm"
 
-    def __init__(self, model: ModelFile) -> None:
-        self.model = model
+        def setup(self, worker: Any) -> None:
+            warm_up(model)
 
-    def setup(self, worker: Any) -> None:
-        """Read the model, and compile or load its kernels by mapping rows that it was saved with."""
-        saved = read_once(self.model, 1)
-        if saved.reference_outputs is not None:
-            with suppress(ValueError):
-                saved.estimator.transform(saved.reference_outputs.rows[:2])
+    return WarmWorker()
+
+
+def warm_up(model: ModelFile) -> None:
+    """Read a model in this process, and map two rows."""
+    saved = read_once(model, 1)
+    if saved.reference_outputs is not None:
+        with suppress(ValueError):
+            saved.estimator.transform(saved.reference_outputs.rows[:2])

@@ -28,7 +28,7 @@ from .._core.errors import (
     require_extra,
 )
 from .._core.files import atomic_write, file_identity, path_of
-from .._core.runtime import get_config
+from .._core.runtime import checked_jobs, get_config
 from ..tables.partitions import Partition, batch_rows, partitions_of, require_alike
 from .batch_mapping import ModelFile, map_batch, read_once
 
@@ -140,7 +140,7 @@ def map_rows(
     one batch for each task, at most 4 million numbers and the work on them.
     """
     model = model if isinstance(model, ModelFile) else ModelFile.of(model)
-    saved = read_once(model, n_jobs)
+    saved = read_once(model, checked_jobs(n_jobs))
     saved.require_rule(missing)
     require_extra("parquet", "Mapping files")
     partitions = partitions_of(source)

@@ -65,7 +65,8 @@ def sample_rows(source: Any, size: int, *, random_state: int = 0) -> pd.DataFram
     >>> scale.sample_rows(folder, 4).index.tolist()
     [63, 97, 176, 250]
     """
-    require_count("size", size)
+    size = require_count("size", size)
+    random_state = require_count("random_state", random_state, least=0, most=2**32 - 1)
     partitions = partitions_of(source)
     columns = list(require_alike(partitions))
     return drawn_rows(partitions, row_counts(partitions), size, columns, random_state)

@@ -28,6 +28,7 @@ KINDS = (*_PARQUET, *_ARROW, *DELIMITERS, _ARRAY)  # of files that are read in b
 _CELLS = 2**22  # of a batch: 32 MiB of numbers
 _FEWEST, _MOST = 256, 65_536  # rows of a batch
 _BLOCK = 2**22  # bytes that are hashed at a time
+_BUFFER = 2**20  # bytes of a column that are read at a time
 _PATTERN = frozenset("*?[")
 
 
@@ -274,7 +275,9 @@ def _arrow_frames(path: Path, kind: str, size: int, columns: Sequence[str] | Non
     from .readers.arrow import frame_of_table
 
     if kind in _PARQUET:
-        with pyarrow.parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        # Of a buffer of its own size; else what was read of earlier row groups is held as well.
+        options = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": _BUFFER}
+        with pyarrow.parquet.ParquetFile(path, **options) as file:
             for batch in file.iter_batches(size, columns=None if columns is None else list(columns)):
                 yield frame_of_table(_plain(pyarrow.Table.from_batches([batch])))
         return

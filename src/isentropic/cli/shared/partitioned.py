@@ -45,8 +45,9 @@ def is_mapped_in_files(source: str, out: Path) -> bool:
     return is_partitioned(source) or not out.suffix
 
 
-def require_folder(out: Path, source: str) -> None:
-    """Refuse a file as the place of many, and a folder whose files would be lost."""
+def require_files(source: str, out: Path, cluster: str | None, fit_rows: str | None = None) -> None:
+    """Refuse a file as the place of many, a folder whose files would be lost, and options that are none."""
+    from ...scale.cluster import require_cluster
     from ...scale.partition_maps import require_output_folder
     from ...tables.partitions import partitions_of
 
@@ -54,6 +55,16 @@ def require_folder(out: Path, source: str) -> None:
     fits = out.is_dir() or not (out.suffix or out.exists())
     require(fits, "--out", "a folder for a source of many files", str(out), hint)
     require_output_folder(out, partitions_of(source))
+    _fit_rows(fit_rows)
+    if cluster is not None:
+        require_cluster(cluster)
+
+
+def _fit_rows(text: str | None) -> int | str:
+    from ...scale.sample_fits import checked_fit_rows
+
+    asked: Any = text or "auto"
+    return checked_fit_rows(int(asked) if asked.isdecimal() else asked)
 
 
 def fit_files(
@@ -66,18 +77,16 @@ def fit_files(
     model: Path,
 ) -> SourceFit:
     """Fit to a sample, and write the model; one that is there and was made from the same is kept."""
-    from ...scale.sample_fits import checked_fit_rows, fit_source
+    from ...scale.sample_fits import fit_source
     from ...tables.readers.layout import Layout
 
-    asked: Any = fit_rows or "auto"
-    checked = checked_fit_rows(int(asked) if str(asked).isdecimal() else asked)
     layout = Layout.of(table_options.separator, table_options.header, table_options.skip_lines)
     of_frame = replace(table_options, separator=None, header=None, skip_lines=None)
     texts = frozenset({*(table_options.levels or ()), *filter(None, [table_options.index])})
     with computing(method):
         found = fit_source(
-            estimator, method, source, of_frame.load, fit_rows=checked, random_state=seed or 0, layout=layout,
-            texts=texts, earlier=model,
+            estimator, method, source, of_frame.load, fit_rows=_fit_rows(fit_rows), random_state=seed or 0,
+            layout=layout, texts=texts, earlier=model,
         )  # fmt: skip
     if not found.was_there:
         model.parent.mkdir(parents=True, exist_ok=True)
