@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._core.arguments import as_numbers
 from .._core.errors import FileFormatError, require
 from .._core.files import path_of
 from .._core.runtime import checked_jobs
@@ -82,7 +83,8 @@ def map_batch(model: Any, batch: Any, *, missing: str = "raise", n_jobs: int | N
         nothing = np.empty((0, len(names)))
         return pd.DataFrame(nothing, columns=names) if is_frame else nothing
     if not is_frame:
-        return np.asarray(estimator.transform(batch))
+        holes = estimator.__sklearn_tags__().input_tags.allow_nan
+        return np.asarray(estimator.transform(as_numbers("batch", batch, holes=holes)))
     if isinstance(saved, SavedModel):
         table = prepared(saved, batch, missing)
         rows, X = table.other_columns.index, table.X
