@@ -7,6 +7,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from isentropic import scale
+from isentropic.quality import assess
+from isentropic.scale import drawn_maps
+from isentropic.scale.saved_model import read_model
+from isentropic.tables import load
 from many_files import rows_of_many_files, write_parts
 
 
@@ -97,6 +101,25 @@ def test_usage_errors(run, parts, tmp_path, monkeypatch, arguments, says):
     assert says in result.stderr
     assert not (tmp_path / "map").exists()
     assert sorted(path.name for path in parts.iterdir()) == [f"part-{i}.parquet" for i in range(5)]
+
+
+def test_the_map_of_a_folder_is_assessed_on_drawn_rows(run, parts, frame, tmp_path, monkeypatch):
+    assert run("embed", parts, "-m", "isomap", "--fit-rows", "200", "-o", tmp_path / "map").exit_code == 0
+    whole = run("quality", parts, tmp_path / "map", "--json")
+    assert whole.exit_code == 0, whole.stderr
+    saved = tmp_path / "map" / "model.isentropic"
+    table = load(frame, preparation=read_model(saved).preparation)
+    expected = assess(table.X, scale.map_batch(saved, frame).to_numpy(), n_neighbors=10)
+    found = json.loads(whole.stdout)["quality"]["measures"]["trustworthiness(10)"]["value"]
+    assert found == pytest.approx(expected.measures["trustworthiness(10)"].value, abs=1e-12)
+    monkeypatch.setattr(drawn_maps, "DRAWN", 300)
+    drawn = run("quality", parts, tmp_path / "map", "--json", "--out", tmp_path / "scores.csv")
+    assert "Of 300 of 1,000 rows, drawn:" in drawn.stderr
+    assert len(pd.read_csv(tmp_path / "scores.csv")) == 300
+    (parts / "part-9.parquet").write_bytes((parts / "part-0.parquet").read_bytes())
+    refused = run("quality", parts, tmp_path / "map")
+    assert refused.exit_code == 1
+    assert "Map the source again" in refused.stderr
 
 
 def test_a_cluster_gives_the_same_files(run, parts, tmp_path):

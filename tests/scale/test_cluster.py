@@ -18,7 +18,7 @@ from isentropic import scale
 from isentropic._core.errors import InvalidInputError, IsentropicError
 from isentropic._core.runtime import worker_threads
 from isentropic.scale.batch_mapping import ModelFile
-from isentropic.scale.cluster import cluster_client, warm_worker
+from isentropic.scale.cluster import cluster_client, run_tasks, warm_worker
 from isentropic.scale.partition_maps import MapTask, map_partition
 from isentropic.tables.partitions import partitions_of
 
@@ -144,3 +144,17 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
     monkeypatch.setattr("isentropic.scale.cluster._PATIENCE", "1s")
     with pytest.raises(IsentropicError, match="cannot be reached"), cluster_client("tcp://127.0.0.1:9"):
         pass
+
+
+def test_the_scheduler_holds_few_tasks_of_many(two):
+    held = []
+
+    def double(number):
+        return 2 * number
+
+    tasks = list(range(100))
+    for result in run_tasks(two, double, tasks, lambda task, reason: pytest.fail(reason)):
+        held.append(two.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+        tasks.remove(result // 2)
+    assert tasks == []
+    assert max(held) <= 3 * 2 + 1

@@ -13,12 +13,16 @@ import typer
 
 from ..._core.errors import plural, printable, require
 from .process import computing
+from .table_options import TABLE_DEFAULTS, TableOptions
 from .terminal import show_json
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..._core.values import Table
     from ...scale.partition_maps import MappedSource
     from ...scale.sample_fits import SourceFit
-    from .table_options import TableOptions
+    from ...tables.readers.layout import Layout
 
 MODEL = "model.isentropic"  # in the folder of the map
 
@@ -78,15 +82,12 @@ def fit_files(
 ) -> SourceFit:
     """Fit to a sample, and write the model; one that is there and was made from the same is kept."""
     from ...scale.sample_fits import fit_source
-    from ...tables.readers.layout import Layout
 
-    layout = Layout.of(table_options.separator, table_options.header, table_options.skip_lines)
-    of_frame = replace(table_options, separator=None, header=None, skip_lines=None)
     texts = frozenset({*(table_options.levels or ()), *filter(None, [table_options.index])})
     with computing(method):
         found = fit_source(
-            estimator, method, source, of_frame.load, fit_rows=_fit_rows(fit_rows), random_state=seed or 0,
-            layout=layout, texts=texts, earlier=model,
+            estimator, method, source, _of_frames(table_options).load, fit_rows=_fit_rows(fit_rows),
+            random_state=seed or 0, layout=_layout(table_options), texts=texts, earlier=model,
         )  # fmt: skip
     if not found.was_there:
         model.parent.mkdir(parents=True, exist_ok=True)
@@ -115,6 +116,35 @@ def _client(cluster: str | None) -> Iterator[Any]:
 
     with cluster_client(cluster) as client:
         yield client
+
+
+def draw_files(
+    source: str, folder: Path, table_options: TableOptions, seed: int | None
+) -> tuple[Table, pd.DataFrame]:
+    """Rows that are drawn from a source, as its map's model prepares them, and their coordinates."""
+    from ...scale.drawn_maps import draw_map
+    from ...scale.saved_model import read_model
+    from ...tables import load
+
+    drawn = draw_map(source, folder, random_state=seed or 0, layout=_layout(table_options))
+    if (folder / MODEL).is_file() and table_options == TABLE_DEFAULTS:
+        table = load(drawn.rows, preparation=read_model(folder / MODEL).preparation)
+    else:
+        table = _of_frames(table_options).load(drawn.rows)
+    if len(drawn.rows) < drawn.n_rows:
+        typer.echo(f"Of {len(drawn.rows):,} of {plural(drawn.n_rows, 'row')}, drawn:", err=True)
+    return table, drawn.coordinates
+
+
+def _layout(table_options: TableOptions) -> Layout:
+    from ...tables.readers.layout import Layout
+
+    return Layout.of(table_options.separator, table_options.header, table_options.skip_lines)
+
+
+def _of_frames(table_options: TableOptions) -> TableOptions:
+    """The same without what says how a text file is laid out."""
+    return replace(table_options, separator=None, header=None, skip_lines=None)
 
 
 def show_files(
