@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from scipy.sparse import issparse
 
 import isentropic
 from isentropic import PCA, Isomap, Knn, datasets, isomap_path, nearest_neighbors, neighbor_graph, quality
+from many_files import save_model
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,16 @@ _gauss = {
 _grids = {"p": stack(np.array([1.0, 2.0, 1.0])), "q": stack(np.array([2.0, 1.0, 1.0])), "step": number(0.5)}
 
 
+_folder = TemporaryDirectory()  # removed as the process ends
+
+
+def _files() -> tuple[Path, Path]:
+    """A saved model, and a file of rows for it."""
+    folder, frame = Path(_folder.name), pd.DataFrame(X, columns=list("abc"))
+    frame.to_csv(folder / "rows.csv", index=False)
+    return save_model(frame, folder / "model.isentropic", "pca"), folder / "rows.csv"
+
+
 @cache
 def calls() -> dict[str, dict[str, Given]]:
     """By ``subpackage.function``; made once, as some arguments are results of others."""
@@ -91,6 +104,7 @@ def calls() -> dict[str, dict[str, Given]]:
     square = X.T @ X
     lists, graphs = {"found": of_kind(found)}, {"graph": of_kind(graph)}
     run_table = {"table": of_kind(loaded), "runs": of_kind(runs)}
+    model, rows = _files()
     return {
         "affinities.barycentric_weights": {
             "rows": table(), "indices": positions(found.indices), "X": table(), "regularization": number(0.1)
@@ -258,6 +272,11 @@ def calls() -> dict[str, dict[str, Given]]:
             **run_table, "verdict": of_kind(judged), "page_data": of_kind(drawn), "facts": other({})
         },
         "report.tables_page": {"title": other("t"), "chapters": other(()), "facts": other({})},
+        "scale.map_batch": {"model": other(PCA().fit(X)), "batch": table(), "n_jobs": JOBS},
+        "scale.map_rows": {
+            "model": other(model), "source": other(rows), "out": other(model.parent / "map"), "n_jobs": JOBS
+        },
+        "scale.sample_rows": {"source": other(rows), "size": count(5), "random_state": count(1, "zero")},
         "selection.as_grid": {"grid": of_kind({"k": [1, 2]})},
         "selection.geometric": {"low": number(5.0), "high": number(80.0), "count": count(3)},
         "selection.neighbor_grid": {"n_rows": count(100), "count": count(3)},

@@ -12,6 +12,7 @@ import pytest
 from scipy.sparse import random as random_sparse
 
 from isentropic import datasets
+from many_files import save_model, write_parts
 from processes import in_fresh_process, run_blocks
 
 PROJECT = Path(__file__).parents[1]
@@ -50,6 +51,8 @@ def names(tmp_path, monkeypatch) -> dict[str, Any]:
     flats["kind"] = np.array(["flat", "house", "attic"])[y]
     flats.to_csv("flats.csv", index=False)
     flats.rename(columns={"kind": "species", "heating": "island"}).to_csv("penguins.csv", index=False)
+    write_parts(flats, tmp_path / "big", (0, 20, 60))
+    save_model(flats, tmp_path / "flats.isentropic", "pca")
     months = flats[["size", "rooms", "year", "floor"]].rename_axis("flat")
     months.to_csv("october.csv")
     (months + 0.01).to_csv("november.csv")

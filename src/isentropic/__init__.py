@@ -73,6 +73,7 @@ _SUBMODULES = (
     "quality",
     "registry",
     "report",
+    "scale",
     "selection",
 )
 

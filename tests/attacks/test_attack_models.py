@@ -26,7 +26,7 @@ from isentropic import FileFormatError, IsentropicError, MemoryBudgetError, data
 from isentropic._core.cache import ResultCache
 from isentropic._core.errors import StoredRunWarning
 from isentropic._core.models import saving as _saving
-from isentropic.cli.shared.models import Rows, SavedModel, _fingerprint, read_model
+from isentropic.scale.saved_model import Rows, SavedModel, _fingerprint, read_model
 from model_fuzz import DIGITS, MARK, MEMBER, npy, reworded, sealed, zipped
 
 TIMES = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))

@@ -254,6 +254,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "zstd": ("zstandard",),
         "report": ("jinja2",),
         "h5ad": ("h5py",),
+        "scale": ("dask", "distributed"),
     }
 )
 # files that are written -> the extra that writes them; a reader says by require_extra what it needs

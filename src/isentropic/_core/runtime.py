@@ -152,7 +152,18 @@ def _inside_parallel_worker() -> bool:
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend()
-    return bool(backend.nesting_level)
+    return bool(backend.nesting_level) or _inside_dask_task()
+
+
+def _inside_dask_task() -> bool:
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:  # not in a task
+        return False
+    return True
 
 
 def generator(random_state: Any) -> np.random.RandomState:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, message, require, require_one_of
-from .shared.models import Rows, SavedModel, make_reference_outputs
+from ..scale.saved_model import Rows, SavedModel, make_reference_outputs
 from .shared.options import AsJson, Jobs, Memory, Out, Plot, Quiet, RawText, Source, output_path
 from .shared.output import (
     Files,
@@ -23,6 +23,16 @@ from .shared.output import (
     require_outputs,
     write_figure,
     write_map,
+)
+from .shared.partitioned import (
+    MODEL,
+    Cluster,
+    FitRows,
+    fit_files,
+    is_mapped_in_files,
+    map_files,
+    require_files,
+    show_files,
 )
 from .shared.process import computing, prompt_interrupt
 from .shared.summary import Summary, facts_of, show_summary
@@ -58,6 +68,8 @@ def main(
     plot: Plot = None,
     raw_text: RawText = False,
     table_options: TableOptions = TABLE_DEFAULTS,
+    fit_rows: FitRows = None,
+    cluster: Cluster = None,
     seed: Seed = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -73,10 +85,21 @@ def main(
           --out map.parquet --save flats.isentropic
       isentropic embed mixed.csv -m umap --metric gower --out map.csv
       isentropic embed 'flats.xlsx#Sold' -m umap --missing median --dates cycle --out map.csv
+      isentropic embed 'big/*.parquet' -m umap --fit-rows auto --out map/
     """
     given = parse_parameters(param or [])
     table_options.require_metric()
     estimator = _build(method, given, seed, jobs, table_options)
+    if is_mapped_in_files(source, out):
+        require_files(source, out, cluster, fit_rows)
+        model = save or out / MODEL
+        with reporting(bars=not quiet, memory=memory) as warned:
+            fit = fit_files(estimator, method, source, table_options, fit_rows, seed, model)
+            found, seconds = map_files(model, source, out, "raise", jobs, cluster)
+        show_files(found, seconds, method, warned, fit, quiet=quiet, as_json=as_json)
+        return
+    for option, value in (("--fit-rows", fit_rows), ("--cluster", cluster)):
+        require(value is None, option, "left out for one table", value, "It is for a folder or a pattern.")
     files = Files(out, save, plot)
     require_outputs(map_outputs(out, save, plot), inputs_of(source, table_options.target))
     with reporting(bars=not quiet, memory=memory) as warned:

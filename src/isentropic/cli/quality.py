@@ -16,6 +16,7 @@ from .._core.errors import plural, printable, require
 from .shared.embeddings import read_coordinates
 from .shared.options import AsJson, Jobs, Memory, Quiet, RawText, Source, input_path, out_option, output_path
 from .shared.output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
+from .shared.partitioned import draw_files
 from .shared.process import computing, prompt_interrupt
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
@@ -79,18 +80,25 @@ def main(
     \b
     Examples:
       isentropic quality builtin:iris map.csv
+      isentropic quality 'big/*.parquet' map/
       isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
     table_options.require_distances()
-    require_outputs(map_outputs(out, plot=plot), inputs_of(source, table_options.target, embedding))
+    if embedding.is_dir():
+        require_outputs(map_outputs(out, plot=plot), [embedding / "manifest.json"])
+    else:
+        require_outputs(map_outputs(out, plot=plot), inputs_of(source, table_options.target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._core.files import write_together
 
         with prompt_interrupt():
-            table = table_options.load(source)
-            coordinates = read_coordinates(table, embedding)
+            if embedding.is_dir():
+                table, coordinates = draw_files(source, embedding, table_options, seed)
+            else:
+                table = table_options.load(source)
+                coordinates = read_coordinates(table, embedding)
         began = time.perf_counter()
-        quality = _assess(table, coordinates, k, seed, jobs)
+        quality = _assess(table, coordinates, k, seed, jobs, drawn=embedding.is_dir())
         seconds = time.perf_counter() - began
         result = _Result(table, embedding, coordinates, quality, seconds, out, plot, warned)
         figure = None if plot is None else _figure(result, jobs)
@@ -106,9 +114,16 @@ def main(
 
 
 def _assess(
-    table: Table, coordinates: pd.DataFrame, k: int | None, seed: int | None, jobs: int | None
+    table: Table,
+    coordinates: pd.DataFrame,
+    k: int | None,
+    seed: int | None,
+    jobs: int | None,
+    *,
+    drawn: bool,
 ) -> Quality:
     from ..quality import assess
+    from ..scale.drawn_maps import COMPARED
 
     n = len(table.row_names)
     require(n >= 3, "DATA", "a table of at least 3 rows", n)
@@ -118,7 +133,7 @@ def _assess(
     with computing("quality"):
         return assess(
             table.X, coordinates.to_numpy(), classes, metric=table.metric, n_neighbors=wanted,
-            random_state=seed, n_jobs=jobs,
+            sample=min(COMPARED, n) if drawn else "auto", random_state=seed, n_jobs=jobs,
         )  # fmt: skip
 
 

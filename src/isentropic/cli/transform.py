@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
-from .shared.models import Model, read_model
-from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source
+from .._core.errors import require
+from ..scale.saved_model import read_model
+from .shared.options import AsJson, Jobs, Memory, Model, NewMissing, Out, Quiet, RawText, Source
 from .shared.output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
+from .shared.partitioned import Cluster, is_mapped_in_files, map_files, require_files, show_files
 from .shared.process import computing, prompt_interrupt
 from .shared.summary import Summary, show_summary
 from .shared.table_options import Header, Separator, SkipLines
@@ -22,6 +24,8 @@ def main(
     separator: Separator = None,
     header: Header = None,
     skip_lines: SkipLines = None,
+    cluster: Cluster = None,
+    jobs: Jobs = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -29,9 +33,18 @@ def main(
     """Place new rows in a saved map. They are encoded and scaled as the first table was.
 
     \b
-    Example:
+    Examples:
       isentropic transform flats.isentropic new_flats.csv --missing mean --out new_map.csv
+      isentropic transform flats.isentropic 'big/*.parquet' --out map/
     """
+    if is_mapped_in_files(source, out):
+        require_files(source, out, cluster)
+        with reporting(bars=not quiet, memory=memory) as warned:
+            method = read_model(model).method
+            found, seconds = map_files(model, source, out, missing, jobs, cluster)
+        show_files(found, seconds, method, warned, quiet=quiet, as_json=as_json)
+        return
+    require(cluster is None, "--cluster", "for a source of many files", cluster)
     require_outputs(map_outputs(out), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:
         from ..tables import load
@@ -39,6 +52,8 @@ def main(
         with prompt_interrupt():
             saved = read_model(model)
             saved.require_rule(missing)
+            if jobs is not None and "n_jobs" in saved.estimator.get_params(deep=False):
+                saved.estimator.set_params(n_jobs=jobs)
             table = load(
                 source,
                 preparation=saved.preparation,

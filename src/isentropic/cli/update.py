@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, plural, printable, require
-from .shared.models import Model, Rows, SavedModel, make_reference_outputs, outputs_for, read_model
-from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source, output_path
+from ..scale.saved_model import Rows, SavedModel, make_reference_outputs, outputs_for, read_model
+from .shared.options import AsJson, Memory, Model, NewMissing, Out, Quiet, RawText, Source, output_path
 from .shared.output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
 from .shared.process import computing, prompt_interrupt
 from .shared.summary import Summary, document_of

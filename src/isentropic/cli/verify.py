@@ -8,8 +8,8 @@ from typing import Any
 import typer
 
 from .._core.errors import InvalidInputError, IsentropicError, IsentropicWarning
-from .shared.models import Model, ReferenceOutputs, read_model, transform_rows
-from .shared.options import AsJson, Memory, Quiet
+from ..scale.saved_model import ReferenceOutputs, read_model, transform_rows
+from .shared.options import AsJson, Memory, Model, Quiet
 from .shared.process import computing, prompt_interrupt
 from .shared.terminal import reporting, show_json
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr, svd
+from scipy.linalg import eigh, qr, svd
 
 from .._core.arguments import as_numbers, as_positions
 from .._core.errors import require
@@ -14,6 +14,20 @@ from .._core.runtime import one_blas_thread
 
 RANK = 1e-10  # of the largest singular value: what is below is rounding
 _WORTH_THREADS = 10**9  # products: a second of one core, or a few of them
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Number, mean and covariance (divisor n - 1) of rows that are not there themselves."""
+
+    n: int
+    mean: np.ndarray  # (m,)
+    covariance: np.ndarray  # (m, m)
+
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Variances along the principal axes, largest first, none below 0; and the axes (m, m)."""
+        values, vectors = eigh(self.covariance)
+        return np.maximum(values[::-1], 0.0), np.ascontiguousarray(vectors.T[::-1])
 
 
 @dataclass(frozen=True, slots=True)

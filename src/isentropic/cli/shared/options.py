@@ -35,6 +35,10 @@ Source = Annotated[
     str,
     typer.Argument(metavar="SOURCE", help="A file (CSV, Excel, Parquet, ...), builtin:NAME or openml:NAME."),
 ]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", parser=input_path, help="A file that 'isentropic embed --save' wrote."),
+]
 Out = Annotated[Path, out_option("Coordinates: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad.")]
 Plot = Annotated[
     Path | None,

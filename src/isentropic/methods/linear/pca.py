@@ -16,7 +16,7 @@ from ..._core.state import Sub
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap, padded_directions, require_features
 from ...embedding.training_data import NComponents, NJobs, Part, TrainingData, training_data
-from ...linalg.centering import RANK, CentredRows, short_products
+from ...linalg.centering import RANK, CentredRows, Moments, short_products
 from ...linalg.factor_model import LEAST_NOISE, FactorModel, by_em, closed_form, posterior
 
 
@@ -78,11 +78,16 @@ class PCA(SupportsInverse, Embedder):
         self.whiten = whiten
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Centre, decompose, fix the signs, place every row. ``y`` is not used."""
+    def fit(self, X, y=None, *, moments=None):
+        """Centre, decompose, fix the signs, place every row. ``y`` is not used.
+
+        With the ``moments`` of more rows, of which X is a sample, mean and directions are those of all.
+        """
         data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
         X, most = data.table, min(data.table.shape)
         require(d <= most, "n_components", f"at most min(rows, features) = {most}", d)
+        if moments is not None:
+            return self._fit_moments(data, moments)
         # The solver is fixed: scikit-learn's choice by size would make results jump with n.
         solver = "covariance_eigh" if X.shape[1] <= 1000 and len(X) >= X.shape[1] else "full"
         centre = X.mean(axis=0)  # before the solver forms products, in which an offset would drown the rest
@@ -94,6 +99,16 @@ class PCA(SupportsInverse, Embedder):
                              mean_=new_rows.mean, explained_variance_=pca.explained_variance_,
                              explained_variance_ratio_=np.nan_to_num(pca.explained_variance_ratio_, nan=0.0)
                              )  # fmt: skip
+
+    def _fit_moments(self, data: TrainingData, moments: Moments):
+        d = self.n_components
+        variances, axes = moments.axes()
+        scales = _to_unit_variance(variances[:d]) if self.whiten else np.ones(d)
+        new_rows = LinearMap.along(data, moments.mean, axes[:d] * scales[:, None])
+        return self._set_fit(new_rows.transform(data.table, self.n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             explained_variance_=variances[:d],
+                             explained_variance_ratio_=variances[:d] / (variances.sum() or 1.0))  # fmt: skip
 
 
 def _to_unit_variance(variances: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import StringIO, TextIOWrapper
@@ -76,6 +76,44 @@ def read_delimited(
         if again.any():
             return _without_headers(frame, again, options, path.name)
         return _exact(frame, path, options)
+
+
+def column_names(path: Path, usual: str, layout: Layout = AUTO) -> list[str]:
+    """Names of the columns of a file, by its first lines."""
+    with _clear_errors(path):
+        encoding = text_encoding(path, layout.separator or usual, in_parts=True)
+        return _shape(path, usual, layout, encoding).names
+
+
+def delimited_batches(
+    path: Path,
+    usual: str,
+    size: int,
+    columns: Sequence[str] | None = None,
+    text_columns: frozenset[str] = frozenset(),
+    layout: Layout = AUTO,
+) -> Iterator[pd.DataFrame]:
+    """The frames of a file, ``size`` lines each: as of :func:`read_delimited`, in the memory of one."""
+    with _clear_errors(path):
+        encoding = text_encoding(path, layout.separator or usual, in_parts=True)
+        shape = _shape(path, usual, layout, encoding)
+        is_even = False
+        with open_stream(path) as stream:
+            frames = pd.read_csv(stream, **_options(shape, text_columns, MISSING_MARKS), chunksize=size)
+            while (frame := _next_of(frames)) is not None:
+                if (
+                    not is_even and frame.iloc[:, -1].isna().any()
+                ):  # where pandas hides a line that is too short
+                    _require_even(path, shape)
+                    is_even = True
+                kept = frame[~_is_header_again(frame)]
+                yield kept if columns is None else kept[list(columns)]
+
+
+def _next_of(frames: Iterator[pd.DataFrame]) -> pd.DataFrame | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # it would drop the fields that are too many
+        return next(frames, None)
 
 
 def first_fields(path: Path, usual: str) -> list[str]:

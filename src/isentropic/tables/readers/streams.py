@@ -214,27 +214,31 @@ def require_text(path: Path, delimiter: str) -> None:
         raise FileFormatError(f"{path} must be UTF-8 text, got UTF-16. Save it as UTF-8.")
 
 
-def text_encoding(path: Path, delimiter: str) -> str:
+def text_encoding(path: Path, delimiter: str, *, in_parts: bool = False) -> str:
     """Encoding of a text file: ``"utf-8"``, ``"utf-16"`` by its first bytes, or ``"cp1252"``.
 
     Bytes that are no UTF-8 are those of Windows where none of them make up letters of UTF-8, and each is a
     letter there. Raises for binary data, and where the table does not fit the budget: ``O(bytes)``, in one
-    chunk. What is packed is unpacked only as far as the budget goes, and thrown away.
+    chunk. What is packed is unpacked only as far as the budget goes, and thrown away. A file that is read
+    ``in_parts`` may be of any size.
     """
-    n_bytes = n_fields = 0
+    n_bytes, n_fields, is_first = 0, 0, True
     encoding, letters, decoder = "utf-8", True, codecs.getincrementaldecoder("utf-8")()
     with open_stream(path) as stream:
         while chunk := stream.read(_SCANNED):
-            if n_bytes == 0 and chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
+            if is_first and chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
                 encoding = "utf-16"
             if encoding == "utf-8":
                 encoding = _still_utf8(decoder, chunk)
+            is_first = False
             letters = letters and encoding != "utf-16" and _NOT_CP1252.search(chunk) is None
             if b"\0" in chunk and encoding != "utf-16":
                 raise FileFormatError(
                     f"{path} must be text, got binary data. Give the file the suffix of what it is, such as "
                     ".parquet or .npy."
                 )
+            if in_parts:
+                continue
             n_bytes += len(chunk)
             n_fields += chunk.count(delimiter.encode()) + chunk.count(b"\n")
             least = "at least " if _is_packed(path) else ""

@@ -1,4 +1,7 @@
-"""Models that ``isentropic embed --save`` wrote: the map, its preparation, and what its rows are called."""
+"""Models that ``isentropic embed --save`` wrote: the map, its preparation, and what its rows are called.
+
+Each comes with reference outputs: rows and their coordinates, by which another machine checks its bits.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,14 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ..._core.errors import FileFormatError, InvalidInputError, IsentropicError, printable, require
-from .options import input_path
+from .._core.errors import FileFormatError, InvalidInputError, IsentropicError, printable, require
 
 if TYPE_CHECKING:
-    from ..._core.values import Table
-    from ...tables import Preparation
+    from .._core.values import Floats, Table
+    from ..tables import Preparation
 
-Model = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", parser=input_path, help="A file that 'isentropic embed --save' wrote."),
-]
 _LONGEST = 100  # letters in the name of a method
 _AGAIN = "Use isentropic.load in Python, or save it with 'isentropic embed --save'."
 
@@ -55,6 +51,7 @@ class SavedModel:
     rows: Rows | None  # None for a file of a version that kept none
     reference_outputs: ReferenceOutputs | None = None  # rows, and where the model was seen to place them
     has_fingerprint: bool = True  # the file says which preparation the map belongs to; those of 0.1.0 do not
+    made_from: str = ""  # hash of rows and parameters, of a model that was fitted to a sample of many files
 
     def require_rule(self, missing: str) -> None:
         """Raise where missing values of new rows would be kept, and the method takes none."""
@@ -63,13 +60,15 @@ class SavedModel:
         require(fits, "--missing", f"drop or mean for {self.method}, which maps no rows with holes", missing)
 
     def write(self, path: Path) -> None:
-        from ..._core.models.saving import save
+        from .._core.models.saving import save
 
         prepared = self.preparation.to_json()
         extra: dict[str, Any] = {"method": self.method, "preparation": prepared}
         extra["preparation_sha256"] = _fingerprint(prepared, self.estimator)
         if self.rows is not None:
             extra["rows"] = self.rows.to_json()
+        if self.made_from:
+            extra["made_from"] = self.made_from
         if self.reference_outputs is not None:
             extra["reference_outputs"] = self.reference_outputs.to_json()
         save(self.estimator, path, extra=extra)
@@ -77,7 +76,7 @@ class SavedModel:
 
 def read_model(path: Path) -> SavedModel:
     """The model in a file that places rows; raises for any other."""
-    from ..._core.models.saving import load_with_extra, refusal
+    from .._core.models.saving import load_with_extra, refusal
 
     estimator, extra = load_with_extra(path)
     method = extra.get("method", type(estimator).__name__)
@@ -87,10 +86,9 @@ def read_model(path: Path) -> SavedModel:
         raise InvalidInputError(f"{method} cannot place new rows. Embed them together with the first table.")
     preparation = _preparation(path, extra, estimator)
     rows = _rows(path, extra, len(estimator.embedding_))
-    known = "preparation_sha256" in extra
-    return SavedModel(
-        estimator, method, preparation, rows, read_reference_outputs(extra, estimator, path), known
-    )
+    known, outputs = "preparation_sha256" in extra, read_reference_outputs(extra, estimator, path)
+    made_from = str(extra.get("made_from", ""))
+    return SavedModel(estimator, method, preparation, rows, outputs, known, made_from)
 
 
 def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
@@ -103,8 +101,8 @@ def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
 
 
 def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparation:
-    from ..._core.models.saving import refusal, shortened
-    from ...tables import Preparation
+    from .._core.models.saving import refusal, shortened
+    from ..tables import Preparation
 
     if "preparation" not in extra:
         raise FileFormatError(
@@ -126,7 +124,7 @@ def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparati
 
 
 def _rows(path: Path, extra: dict[str, Any], n_rows: int) -> Rows | None:
-    from ..._core.models.saving import refusal
+    from .._core.models.saving import refusal
 
     if "rows" not in extra:
         return None
@@ -141,11 +139,8 @@ def _rows(path: Path, extra: dict[str, Any], n_rows: int) -> Rows | None:
     return Rows(*(None if given[name] is None else tuple(given[name]) for name in ("names", "labels")))
 
 
-# ---- Reference outputs of a saved model: rows and their coordinates, by which a machine checks its bits
+# ---- reference outputs -------------------------------------------------------------------------
 
-
-if TYPE_CHECKING:
-    from ..._core.values import Floats
 
 _ROWS = 100
 _MOST = 200_000  # numbers
@@ -166,7 +161,7 @@ def make_reference_outputs(estimator: Any, X: Floats) -> ReferenceOutputs | None
     """Rows half-way between rows of the table, with their coordinates; None for a model without transform."""
     import numpy as np
 
-    from ..._core.sparse_rows import SparseRows
+    from .._core.sparse_rows import SparseRows
 
     n, m = X.shape
     chosen = X[np.linspace(0, n - 1, max(2, min(_ROWS, n, _MOST // m))).astype(np.int64)]
@@ -191,7 +186,7 @@ def transform_rows(estimator: Any, rows: Floats) -> Floats:
     """Coordinates of new rows, which the model takes as it was fitted: dense or sparse."""
     from scipy.sparse import csr_array
 
-    from ...embedding.input_rows import holds_sparse
+    from ..embedding.input_rows import holds_sparse
 
     coordinates: Floats = estimator.transform(csr_array(rows) if holds_sparse(estimator) else rows)
     return coordinates
@@ -201,7 +196,7 @@ def read_reference_outputs(extra: dict[str, Any], estimator: Any, path: Path) ->
     """As it was saved; None where there is none."""
     import numpy as np
 
-    from ..._core.models.saving import refusal
+    from .._core.models.saving import refusal
 
     if "reference_outputs" not in extra:
         return None

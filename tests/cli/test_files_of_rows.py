@@ -1,0 +1,140 @@
+"""embed and transform of a folder or a pattern: a folder of files comes out."""
+
+import json
+
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from isentropic import scale
+from isentropic.quality import assess
+from isentropic.scale import drawn_maps
+from isentropic.scale.saved_model import read_model
+from isentropic.tables import load
+from many_files import rows_of_many_files, write_parts
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return rows_of_many_files()
+
+
+@pytest.fixture
+def parts(frame, tmp_path):
+    return write_parts(frame, tmp_path / "parts")
+
+
+def test_a_folder_is_embedded_and_mapped(run, parts, frame, tmp_path):
+    out = tmp_path / "map"
+    result = run("embed", parts, "-m", "isomap", "--fit-rows", "200", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "isomap: fitted to 200 of 1,000 rows"
+    assert lines[1].startswith("mapped 1,000 rows in 5 files: ")
+    assert lines[-1] == f"wrote {out}"
+    Z = pd.concat([pd.read_parquet(out / f"part-{i}.parquet") for i in range(5)])
+    expected = scale.map_batch(out / "model.isentropic", frame)
+    assert_array_equal(Z[["isomap0", "isomap1"]].to_numpy(), expected.to_numpy())
+
+
+def test_the_same_command_goes_on_where_it_was(run, parts, tmp_path):
+    command = ("embed", f"{parts}/*.parquet", "-m", "pca", "-o", tmp_path / "map")
+    assert run(*command).exit_code == 0
+    (tmp_path / "map" / "part-0.parquet").unlink()
+    result = run(*command)
+    assert "as before" in result.stdout
+    assert "mapped 1,000 rows in 5 files, 4 of them there from before: " in result.stdout
+
+
+def test_new_rows_in_many_files(run, parts, tmp_path):
+    assert run("embed", parts, "-m", "pca", "-o", tmp_path / "map").exit_code == 0
+    model = tmp_path / "map" / "model.isentropic"
+    result = run("transform", model, parts, "-o", tmp_path / "new", "--json")
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert (summary["rows"], summary["files"], summary["kept"], summary["failed"]) == (1000, 5, 0, [])
+    one = run("transform", model, parts / "part-4.parquet", "-o", tmp_path / "one.parquet")
+    assert one.exit_code == 0, one.stderr
+    first, second = (
+        pd.read_parquet(path) for path in (tmp_path / "one.parquet", tmp_path / "new/part-4.parquet")
+    )
+    assert_array_equal(first[["pca0", "pca1"]].to_numpy(), second[["pca0", "pca1"]].to_numpy())
+
+
+def test_a_single_file_may_be_mapped_to_a_folder(run, parts, tmp_path):
+    result = run("embed", parts / "part-4.parquet", "-m", "pca", "-o", tmp_path / "map", "-q")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert len(pd.read_parquet(tmp_path / "map" / "part-4.parquet")) == 360
+
+
+def test_a_file_that_fails_is_a_failure_and_the_rest_is_there(run, parts, tmp_path):
+    assert run("embed", parts, "-m", "pca", "-o", tmp_path / "map").exit_code == 0
+    bad = pd.read_parquet(parts / "part-3.parquet")
+    bad.loc[5, "a"] = None
+    bad.to_parquet(parts / "part-3.parquet", index=False)
+    result = run("transform", tmp_path / "map" / "model.isentropic", parts, "-o", tmp_path / "new")
+    assert result.exit_code == 1
+    assert "1 file of 5 could not be mapped" in result.stderr
+    assert "part-3.parquet: row 5 is refused" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(list((tmp_path / "new").glob("*.parquet"))) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["PARTS", "-m", "pca", "-o", "map.csv"], "--out must be a folder for a source of many files"),
+        (["PARTS", "-m", "pca", "-o", "PARTS"], "must be another folder than the source's"),
+        (["PARTS", "-m", "pca", "-o", "map", "--fit-rows", "few"], "must be a number of rows from 10"),
+        (["PARTS", "-m", "pca", "-o", "map", "--cluster", "two"], "must be local:N"),
+        (["none/*.parquet", "-m", "pca", "-o", "map"], "must be files of rows, got none"),
+        (
+            ["PARTS/part-4.parquet", "-m", "pca", "-o", "m.csv", "--fit-rows", "20"],
+            "--fit-rows must be left out",
+        ),
+    ],
+)
+def test_usage_errors(run, parts, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    result = run("embed", *(one.replace("PARTS", str(parts)) for one in arguments))
+    assert result.exit_code == 2, result.stderr
+    assert says in result.stderr
+    assert not (tmp_path / "map").exists()
+    assert sorted(path.name for path in parts.iterdir()) == [f"part-{i}.parquet" for i in range(5)]
+
+
+def test_the_map_of_a_folder_is_assessed_on_drawn_rows(run, parts, frame, tmp_path, monkeypatch):
+    assert run("embed", parts, "-m", "isomap", "--fit-rows", "200", "-o", tmp_path / "map").exit_code == 0
+    whole = run("quality", parts, tmp_path / "map", "--json")
+    assert whole.exit_code == 0, whole.stderr
+    saved = tmp_path / "map" / "model.isentropic"
+    table = load(frame, preparation=read_model(saved).preparation)
+    expected = assess(table.X, scale.map_batch(saved, frame).to_numpy(), n_neighbors=10)
+    found = json.loads(whole.stdout)["quality"]["measures"]["trustworthiness(10)"]["value"]
+    assert found == pytest.approx(expected.measures["trustworthiness(10)"].value, abs=1e-12)
+    monkeypatch.setattr(drawn_maps, "DRAWN", 300)
+    drawn = run("quality", parts, tmp_path / "map", "--json", "--out", tmp_path / "scores.csv")
+    assert "Of 300 of 1,000 rows, drawn:" in drawn.stderr
+    assert len(pd.read_csv(tmp_path / "scores.csv")) == 300
+    (parts / "part-9.parquet").write_bytes((parts / "part-0.parquet").read_bytes())
+    refused = run("quality", parts, tmp_path / "map")
+    assert refused.exit_code == 1
+    assert "Map the source again" in refused.stderr
+
+
+def test_a_cluster_gives_the_same_files(run, parts, tmp_path):
+    pytest.importorskip("distributed", reason="needs the extra 'scale'")
+    assert run("embed", parts, "-m", "pca", "-o", tmp_path / "map").exit_code == 0
+    result = run(
+        "transform",
+        tmp_path / "map" / "model.isentropic",
+        parts,
+        "-o",
+        tmp_path / "new",
+        "--cluster",
+        "local:2",
+    )
+    assert result.exit_code == 0, result.stderr
+    for i in range(5):
+        one, other = (tmp_path / folder / f"part-{i}.parquet" for folder in ("map", "new"))
+        assert one.read_bytes() == other.read_bytes()
