@@ -11,7 +11,10 @@ import pytest
 from isentropic.kernels import _jit
 from isentropic.kernels._jit import kernel, parallel_kernel, rows
 
-pytestmark = pytest.mark.skipif(_jit.numba.config.DISABLE_JIT, reason="nothing is compiled")
+pytestmark = [
+    pytest.mark.skipif(_jit.numba.config.DISABLE_JIT, reason="nothing is compiled"),
+    pytest.mark.skipif(not _jit.IS_EXTENDED, reason="numba's own compiler"),
+]
 
 
 @kernel
@@ -132,3 +135,22 @@ def test_a_helper_on_the_disk_is_inlined_by_another_kernel(tmp_path):
     assert len(set(values)) == 1
     assert found == ("0", "1", "0")  # the third finds its kernel, and asks for no helper
     assert errors == ("five",) * 3
+
+
+_OTHER_VERSION = """
+import numba
+numba.version_info = numba.version_info._replace(short=(99, 0))
+import numpy as np
+from isentropic.kernels import _jit
+from isentropic.neighbors import nearest_neighbors
+assert not _jit.IS_EXTENDED
+print(nearest_neighbors(np.arange(12.0).reshape(6, 2), 2).indices.tolist())
+"""
+
+
+def test_numba_of_another_version_compiles_as_it_does(tmp_path):
+    """What is extended of its compiler may be other things there."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", _OTHER_VERSION]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[[1, 2], [0, 2], [1, 3], [2, 4], [3, 5], [4, 3]]", done.stderr

@@ -1,8 +1,9 @@
-"""The only module that imports numba.
+"""The only module that imports numba, but for what extends its compiler.
 
 ``kernel`` compiles a helper, ``parallel_kernel`` a loop over :data:`rows` that Python calls. Both are
-kept on disk, keep the meaning of NaN and infinity, and compile on first use. A helper becomes machine code
-only where Python calls it: else it is optimized, and inlined by the kernels that call it.
+kept on disk, keep the meaning of NaN and infinity, and compile on first use. With a version of numba whose
+compiler is known, a helper becomes machine code only where Python calls it: else it is optimized, and
+inlined by the kernels that call it.
 """
 
 from __future__ import annotations
@@ -23,14 +24,10 @@ from llvmlite.binding import parse_bitcode
 from llvmlite.ir import Constant, IntType
 from numba.core import funcdesc, types
 from numba.core.caching import FunctionCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, compile_result
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler import Compiler, CompilerBase, CompileResult, compile_result
 from numba.core.environment import lookup_environment
-from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
-from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic
 
 from .._core.cache import SUFFIX, cache_folder, claim, end_claim, keep, read_cached, source_digest
@@ -43,13 +40,18 @@ _FLAGS = {"nsz", "contract", "afn", "reassoc"}
 
 rows = range  # of a parallel kernel: each row by itself, on any thread
 
+_KNOWN = range(61, 69)  # minor versions of numba whose compiler is extended: others take longer to compile
+IS_EXTENDED = numba.version_info.short[0] == 0 and numba.version_info.short[1] in _KNOWN
+if IS_EXTENDED:
+    from ._compilers import HelperCompiler, HelperLibrary, KernelCompiler, environments
+
 
 # ---- compiling ---------------------------------------------------------------------------------
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a helper, which is inlined wherever a kernel calls it."""
-    return _compiled(_Helper, function, forceinline=True)
+    return _compiled(_Helper if IS_EXTENDED else _Kernel, function, forceinline=True)
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,79 +101,6 @@ def _symbol(module: str | None, name: str) -> str:
 
 _numbas_symbol = funcdesc.qualifying_prefix
 funcdesc.qualifying_prefix = _symbol
-
-
-# ---- what is made of a kernel and of a helper ---------------------------------------------------
-
-# numba makes machine code of every function, and functions around it for Python and for C. Of our helpers
-# kernels need the optimized code alone, and nothing of ours is called from C: a third of all compilation.
-
-
-class _KernelCode(Lower):
-    def create_cfunc_wrapper(self) -> None:
-        """Nothing: C does not call it."""
-
-
-class _HelperCode(_KernelCode):
-    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        """Nothing: Python calls another one, see :class:`_Helper`."""
-
-
-class _HelperLibrary(JITCodeLibrary):
-    """The optimized code of a helper, to be linked into kernels."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    codegen = property(lambda self: self)  # of which numba wants only:
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Nothing: the kernels that it is linked into have it, see :class:`_KernelLowering`."""
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _KernelLowering(NativeLowering):
-    _name = "kernel_lowering"
-    lowering_class = _KernelCode
-
-    def run_pass(self, state: Any) -> bool:
-        super().run_pass(state)
-        for name in _environments(state.library):
-            state.targetctx.codegen().set_env(name, lookup_environment(name))
-        return True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _HelperLowering(NativeLowering):
-    _name = "helper_lowering"
-    lowering_class = _HelperCode
-
-    def run_pass(self, state: Any) -> bool:
-        state.library = _HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        super().run_pass(state)
-        return True
-
-
-def _environments(library: JITCodeLibrary) -> list[str]:
-    """Names of the variables for the Python objects of a function and of what it inlines."""
-    names = (variable.name for variable in library._final_module.global_variables)
-    return [name for name in names if name.startswith("_ZN08NumbaEnv") and lookup_environment(name)]
-
-
-class _KernelCompiler(CompilerBase):
-    lowering: type[NativeLowering] = _KernelLowering
-
-    def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        ours = {NativeLowering: self.lowering}
-        passes.passes = [(ours.get(one, one), what) for one, what in passes.passes]
-        passes.finalize()
-        return [passes]
-
-
-class _HelperCompiler(_KernelCompiler):
-    lowering = _HelperLowering
 
 
 # ---- loops over rows ---------------------------------------------------------------------------
@@ -362,20 +291,20 @@ class HelperCache(KernelCache):
     def _content(self, made: Any) -> tuple[Any, ...]:
         made.fndesc.typemap = made.fndesc.calltypes = None  # cannot be stored, and nobody needs them
         name, code = made.library.name, made.library._final_module.as_bitcode()
-        found = map(lookup_environment, _environments(made.library))
-        environments = [one for one in found if one.can_cache()]
-        return name, code, made.fndesc, made.environment, made.signature, environments
+        found = map(lookup_environment, environments(made.library))
+        others = [one for one in found if one.can_cache()]
+        return name, code, made.fndesc, made.environment, made.signature, others
 
     def _rebuilt(self, content: tuple[Any, ...], context: Any) -> CompileResult:
-        name, code, function, environment, signature, environments = content
-        library = _HelperLibrary(context.codegen(), name)
+        name, code, function, environment, signature, others = content
+        library = HelperLibrary(context.codegen(), name)
         library._final_module = parse_bitcode(code)
         library._finalize_final_module()
         entry = context.get_executable(library, function, environment)
         return compile_result(
             typing_context=context.typing_context, target_context=context, entry_point=entry, library=library,
             signature=signature, objectmode=False, lifted=(), fndesc=function, environment=environment,
-            referenced_envs=environments,
+            referenced_envs=others,
         )  # fmt: skip
 
 
@@ -393,7 +322,7 @@ def _versions() -> tuple[Any, ...]:
 class _Kernel(CPUDispatcher):
     """A function that Python calls, compiled for each combination of types of its arguments."""
 
-    compiler: type[CompilerBase] = _KernelCompiler
+    compiler: type[CompilerBase] = KernelCompiler if IS_EXTENDED else Compiler
     cache: type[KernelCache] = KernelCache
 
     def __init__(self, function: Callable[..., Any], names: dict[str, Any], options: dict[str, Any]) -> None:
@@ -415,7 +344,7 @@ class _Kernel(CPUDispatcher):
 class _Helper(_Kernel):
     """A function that kernels inline; for Python there is another one, compiled if it is called."""
 
-    compiler, cache = _HelperCompiler, HelperCache
+    compiler, cache = (HelperCompiler, HelperCache) if IS_EXTENDED else (Compiler, KernelCache)
 
     def __call__(self, *args: Any) -> Any:
         return self._called(*args)
