@@ -76,7 +76,7 @@ def test_a_forked_child_gets_the_map_of_its_parent():
 
 
 LOCK_IS_HELD = """
-from isentropic.kernels import thread_pool
+from isentropic._core import thread_pool
 held, done = threading.Event(), threading.Event()
 def hold():
     with thread_pool._pool._lock:

@@ -14,9 +14,10 @@ import numba
 import pytest
 
 from isentropic._core import cache as _cache
+from isentropic._core import thread_pool
 from isentropic._core.cache import cache_folder, keep, read_cached
 from isentropic._core.files import write_together
-from isentropic.kernels import _jit, thread_pool
+from isentropic.kernels import _jit
 from processes import run
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no owners and modes of this kind")

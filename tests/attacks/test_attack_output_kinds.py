@@ -337,6 +337,7 @@ OWN_FILES = {
     "_core/cache.py",
     "experiments/store.py",
     "cli/shared/experiments.py",
+    "scale/partition_maps.py",  # makes the folder of a map, and removes a file of its own that is out of date
 }
 WAYS = {"replace", "rename", "renames", "unlink", "remove", "rmdir", "rmtree", "write_text", "write_bytes",
         "mkdir", "makedirs", "touch", "symlink_to", "hardlink_to", "copyfile", "copy2", "truncate",

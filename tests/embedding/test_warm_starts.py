@@ -60,8 +60,10 @@ def naive_places(model, X, known, places):
 @pytest.mark.parametrize("name", ["t-sne", "umap", "metric-mds"])
 def test_next_months_map_resembles_the_last_one(name, earlier):
     previous = earlier[name]
-    warm = MAKERS[name](random_state=6).fit(AFTER, init=previous)
-    fresh = MAKERS[name](init="random", random_state=6).fit(AFTER)
+    seeds = (6, 7, 8) if name == "umap" else (6,)  # costs of its maps differ by a few percent with the seed
+    warms = [MAKERS[name](random_state=seed).fit(AFTER, init=previous) for seed in seeds]
+    freshes = [MAKERS[name](init="random", random_state=seed).fit(AFTER) for seed in seeds]
+    warm, fresh = warms[0], freshes[0]
     moved = aligned_distance(previous, warm)
     assert len(moved.rows) == 160
     assert moved.median < 0.5 * aligned_distance(previous, fresh).median
@@ -69,7 +71,7 @@ def test_next_months_map_resembles_the_last_one(name, earlier):
     if name == "t-sne":
         assert warm.kl_divergence_ < 1.03 * fresh.kl_divergence_
     else:
-        assert warm.cost_ < 1.05 * fresh.cost_
+        assert sum(one.cost_ for one in warms) < 1.05 * sum(one.cost_ for one in freshes)
 
 
 @pytest.mark.parametrize("name", MAKERS)

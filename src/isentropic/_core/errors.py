@@ -51,6 +51,9 @@ class DisconnectedGraphError(InvalidInputError):
 class MemoryBudgetError(IsentropicError, MemoryError):
     """The work needs more memory than the budget allows; nothing was allocated."""
 
+    # Pickled by tblib, which Dask brings, it would be made by MemoryError's, which refuses.
+    __new__ = Exception.__new__  # type: ignore[assignment]
+
 
 class DeadlineError(IsentropicError, TimeoutError):
     """The time that the work may take is over; it was stopped between two blocks of rows."""

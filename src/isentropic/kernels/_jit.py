@@ -31,7 +31,7 @@ from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
 from .._core.cache import SUFFIX, cache_folder, claim, end_claim, keep, read_cached, source_digest
-from .thread_pool import run_rows, share, threads
+from .._core.thread_pool import run_rows, share, threads
 
 __all__ = ["choice", "kernel", "parallel_kernel", "rows", "share", "threads"]
 

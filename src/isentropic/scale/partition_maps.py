@@ -146,7 +146,7 @@ def map_rows(
     partitions = partitions_of(source)
     require_alike(partitions, [column.name for column in saved.preparation.columns])
     require_output_folder(path_of(out), partitions)
-    folder = _made_folder(out)
+    folder = make_folder(out)
     threads = n_jobs if client is None else 1
     tasks = [MapTask(model, one, str(folder), missing, threads) for one in partitions]
     if client is None:
@@ -219,7 +219,7 @@ def _write_rows(task: MapTask, path: Path, key: str) -> tuple[int, int]:
     row_kind = pyarrow.int64() if row[1] is None else pyarrow.string()
     fields = [(row[0], row_kind), *((name, pyarrow.float64()) for name in names)]
     rows = left_out = 0
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     schema, open_writer = pyarrow.schema(fields), pyarrow.parquet.ParquetWriter
     with (
         atomic_write(path, at_once=True) as file,
@@ -245,13 +245,12 @@ def _row_column(task: MapTask, taken: Sequence[str]) -> tuple[str, str | None]:
 
 
 def _batches(task: MapTask) -> Iterator[pd.DataFrame]:
-    preparation = read_once(task.model, task.n_jobs).preparation
+    saved = read_once(task.model, task.n_jobs)
+    preparation = saved.preparation
     there = task.partition.columns()
     wanted = [column.name for column in preparation.columns]
     wanted += [preparation.index] if preparation.index in there else []
-    levels = {column.name for column in preparation.columns if column.kind == "nominal"}
-    texts = frozenset(levels if preparation.index is None else {*levels, preparation.index})
-    yield from task.partition.batches(batch_rows(len(wanted)), wanted, texts)
+    yield from task.partition.batches(batch_rows(len(wanted)), wanted, saved.text_columns)
 
 
 def _map_or_name_row(task: MapTask, batch: pd.DataFrame) -> pd.DataFrame:
@@ -337,7 +336,8 @@ def require_output_folder(folder: Path, partitions: Sequence[Partition]) -> None
         require(_metadata(path) is not None, "out", must_be, str(folder), hint)
 
 
-def _made_folder(path: str | Path) -> Path:
+def make_folder(path: str | Path) -> Path:
+    """Make a folder, and those above it, where they are missing."""
     folder = path_of(path).absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)

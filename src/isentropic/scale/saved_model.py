@@ -53,6 +53,13 @@ class SavedModel:
     has_fingerprint: bool = True  # the file says which preparation the map belongs to; those of 0.1.0 do not
     made_from: str = ""  # hash of rows and parameters, of a model that was fitted to a sample of many files
 
+    @property
+    def text_columns(self) -> frozenset[str]:
+        """Columns whose text matters to the letter, as in '007': known levels, and names of rows."""
+        levels = {column.name for column in self.preparation.columns if column.kind == "nominal"}
+        index = self.preparation.index
+        return frozenset(levels if index is None else {*levels, index})
+
     def require_rule(self, missing: str) -> None:
         """Raise where missing values of new rows would be kept, and the method takes none."""
         takes_holes = self.estimator.__sklearn_tags__().input_tags.allow_nan

@@ -81,6 +81,7 @@ def fit_files(
     model: Path,
 ) -> SourceFit:
     """Fit to a sample, and write the model; one that is there and was made from the same is kept."""
+    from ...scale.partition_maps import make_folder
     from ...scale.sample_fits import fit_source
 
     texts = frozenset({*(table_options.levels or ()), *filter(None, [table_options.index])})
@@ -90,7 +91,7 @@ def fit_files(
             random_state=seed or 0, layout=_layout(table_options), texts=texts, earlier=model,
         )  # fmt: skip
     if not found.was_there:
-        model.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(model.parent)
         found.model.write(model)
     return found
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.runtime import worker_threads
+from .runtime import worker_threads
 
 _FEWEST, _LARGEST = 64, 256  # blocks of many rows, rows of a block
 _MOST = int(os.environ.get("NUMBA_NUM_THREADS") or 2**31)  # threads that this process may use

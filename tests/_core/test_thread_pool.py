@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic.kernels import _jit, thread_pool
+from isentropic._core import thread_pool
+from isentropic._core.thread_pool import block_size, run_rows, share, threads
+from isentropic.kernels import _jit
 from isentropic.kernels._jit import parallel_kernel, rows
-from isentropic.kernels.thread_pool import block_size, run_rows, share, threads
 from processes import run
 
 WAIT = 30  # seconds after which a test that hangs fails
@@ -155,7 +156,7 @@ def test_an_error_of_shared_work_reaches_the_caller():
 
 def test_a_process_uses_no_more_threads_than_it_may():
     script = """
-from isentropic.kernels.thread_pool import threads
+from isentropic._core.thread_pool import threads
 with threads(2) as count:
     print(count)
 """
