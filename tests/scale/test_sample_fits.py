@@ -75,6 +75,25 @@ def test_pca_of_all_rows_does_not_depend_on_the_files(frame, parts, tmp_path, cu
     np.testing.assert_allclose(found.model.estimator.components_, whole.components_, atol=1e-10)
 
 
+def test_codes_are_summed_to_the_letter(frame, tmp_path, monkeypatch):
+    """As levels '01' and '02', which text files that are read as numbers would give as 1 and 2."""
+    monkeypatch.setattr(sample_fits, "POOL", 200)
+    coded = frame[["a", "b"]].assign(code=np.where(frame["c"] > 0, "01", "02"))
+    coded.to_csv(tmp_path / "coded.csv", index=False)
+    found = fit_source(
+        make("pca"),
+        "pca",
+        tmp_path / "coded.csv",
+        lambda rows: load(rows, levels="code"),
+        fit_rows="all",
+        texts=frozenset(["code"]),
+    )
+    table = load(coded, preparation=found.table.preparation)
+    np.testing.assert_allclose(
+        found.model.estimator.components_, make("pca").fit(table.X).components_, atol=1e-10
+    )
+
+
 def test_an_equal_model_is_not_made_again(frame, parts, tmp_path):
     path = tmp_path / "model.isentropic"
     first = fit_source(make("pca"), "pca", parts, load, fit_rows=100, earlier=path)

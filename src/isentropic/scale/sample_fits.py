@@ -206,7 +206,7 @@ def _prepared_rows(
     columns = [column.name for column in table.preparation.columns]
     progress = get_config().progress
     for number, partition in enumerate(partitions):
-        for batch in partition.batches(batch_rows(len(columns)), columns):
+        for batch in partition.batches(batch_rows(len(columns)), columns, saved.text_columns):
             try:
                 yield prepared(saved, batch, "raise").X
             except InvalidInputError as error:
