@@ -6,7 +6,8 @@ from pandas.testing import assert_frame_equal
 
 from isentropic import scale
 from isentropic.scale import row_samples
-from isentropic.scale.row_samples import sampled_numbers
+from isentropic.scale.row_samples import SourceRows, count_source, sampled_numbers
+from isentropic.tables import partitions
 from many_files import write_parts
 
 
@@ -59,3 +60,15 @@ def test_a_text_file_gives_the_same_rows(frame, parts, tmp_path):
     frame.to_csv(tmp_path / "all.csv", index=False)
     found = scale.sample_rows(tmp_path / "all.csv", 40)
     assert_frame_equal(found, scale.sample_rows(parts, 40), check_dtype=False)
+
+
+def test_columns_that_are_text_in_some_batch_are_text_in_all(tmp_path, monkeypatch):
+    lines = ["number,code,flag,mixed,empty"]
+    lines += [f"{i},{'0' if i < 7 else 'x'}{i},{i % 2 == 0},{'True' if i < 5 else 1},NA" for i in range(10)]
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    for rows_of_a_batch in (2, 100):
+        monkeypatch.setattr(partitions, "_MOST", rows_of_a_batch)
+        assert count_source(partitions.partitions_of(tmp_path)) == SourceRows([10], {"code", "mixed"})
+    found = scale.sample_rows(tmp_path, 10)
+    assert found["code"].tolist() == [f"{'0' if i < 7 else 'x'}{i}" for i in range(10)]
+    assert found["flag"].dtype == bool

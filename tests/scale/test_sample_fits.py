@@ -1,5 +1,7 @@
 """Fits to a sample: how it grows, what it is made from, and that an equal one is not made again."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -92,6 +94,28 @@ def test_codes_are_summed_to_the_letter(frame, tmp_path, monkeypatch):
     np.testing.assert_allclose(
         found.model.estimator.components_, make("pca").fit(table.X).components_, atol=1e-10
     )
+
+
+@pytest.mark.filterwarnings("ignore:column .code. looks numeric")
+@pytest.mark.parametrize("cuts", [(0, 400, 1000), (0, 10, 200, 400, 700, 1000)])
+def test_mixed_codes_of_text_files_give_one_fit(frame, tmp_path, cuts):
+    """Codes '01' and '02' in some files, 'x2' in others: levels in all, however the rows are cut."""
+    codes = np.where(frame["c"] > 0, "01", "02")
+    codes[500:] = np.where(frame["d"][500:] > 0, "x2", "01")
+    coded = frame[["a", "b"]].assign(code=codes)
+    coded.to_csv(tmp_path / "all.csv", index=False)
+    folder = tmp_path / "cut"
+    folder.mkdir()
+    for number, (start, stop) in enumerate(itertools.pairwise(cuts)):
+        coded.iloc[start:stop].to_csv(folder / f"{number}.csv", index=False)
+    whole, cut = (
+        fit_source(make("pca"), "pca", source, load, fit_rows=400)
+        for source in (tmp_path / "all.csv", folder)
+    )
+    levels = {column.name: column.levels for column in whole.model.preparation.columns}
+    assert levels["code"] == ("01", "02", "x2")
+    assert cut.model.preparation.to_json() == whole.model.preparation.to_json()
+    assert_array_equal(cut.model.estimator.embedding_, whole.model.estimator.embedding_)
 
 
 def test_an_equal_model_is_not_made_again(frame, parts, tmp_path):

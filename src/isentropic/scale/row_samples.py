@@ -7,6 +7,7 @@ a smaller sample is a part of a larger one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,9 @@ def _hashes(numbers: np.ndarray, random_state: int) -> np.ndarray:
 def sample_rows(source: Any, size: int, *, random_state: int = 0) -> pd.DataFrame:
     """Draw rows of a folder, a pattern or files; the index has their numbers, counted through all files.
 
-    All files are read once, in batches; text files twice, as their rows have to be counted first.
+    Files are read once, in batches. Text files are parsed twice, as their rows have to be counted first, and
+    their bytes are scanned three times for the encoding: for the names, the count and the rows. A column that
+    does not look like numbers in every batch of every text file is text in all of them.
 
     >>> import pandas as pd, tempfile, pathlib
     >>> from isentropic import scale
@@ -69,19 +72,39 @@ def sample_rows(source: Any, size: int, *, random_state: int = 0) -> pd.DataFram
     random_state = require_count("random_state", random_state, least=0, most=2**32 - 1)
     partitions = partitions_of(source)
     columns = list(require_alike(partitions))
-    return drawn_rows(partitions, row_counts(partitions), size, columns, random_state)
+    rows = count_source(partitions)
+    return drawn_rows(partitions, rows.counts, size, columns, random_state, rows.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """Rows of each file of a source, and its columns whose text has to be kept to the letter.
+
+    The latter are those that look like numbers in some batches of text files alone: '01' is 1 in a batch of
+    numbers, and '01' beside 'x2'. Kept, they are the same in any files and batches.
+    """
+
+    counts: list[int]
+    texts: frozenset[str]
+
+
+def count_source(partitions: Sequence[Partition]) -> SourceRows:
+    """Count the rows of each file; text files are read for it."""
+    known: dict[Any, int] = {}
+    kinds: dict[str, set[str]] = {}
+    counts = []
+    for number, partition in enumerate(partitions):
+        if partition.path not in known:
+            known[partition.path] = partition.count_rows(kinds)
+        counts.append(known[partition.path])
+        _report("counting rows", number + 1, len(partitions))
+    texts = (name for name, found in kinds.items() if "text" in found or len(found) > 1)
+    return SourceRows(counts, frozenset(texts))
 
 
 def row_counts(partitions: Sequence[Partition]) -> list[int]:
     """Rows of each file."""
-    known: dict[Any, int] = {}
-    found = []
-    for number, partition in enumerate(partitions):
-        if partition.path not in known:
-            known[partition.path] = partition.count_rows()
-        found.append(known[partition.path])
-        _report("counting rows", number + 1, len(partitions))
-    return found
+    return count_source(partitions).counts
 
 
 def drawn_rows(

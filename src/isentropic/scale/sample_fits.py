@@ -27,7 +27,7 @@ from ..registry import METHODS
 from ..tables.partitions import Partition, batch_rows, partitions_of, require_alike
 from ..tables.readers.layout import AUTO, Layout
 from .batch_mapping import prepared
-from .row_samples import drawn_rows, row_counts
+from .row_samples import count_source, drawn_rows
 from .row_sums import moments_of
 from .saved_model import Rows, SavedModel, make_reference_outputs, read_model
 
@@ -160,13 +160,13 @@ def fit_source(
     if it was made from the same rows by the same parameters.
     """
     partitions = partitions_of(source, layout)
-    columns, counts = list(require_alike(partitions)), row_counts(partitions)
-    total = sum(counts)
+    columns, rows = list(require_alike(partitions)), count_source(partitions)
+    total = sum(rows.counts)
     require(total >= 2, "source", "of at least 2 rows", total)
     by_moments = fit_rows == "all" and "moments" in inspect.signature(estimator.fit).parameters
     size = total if fit_rows == "all" else POOL if fit_rows == "auto" else int(fit_rows)
     size = min(POOL, size) if by_moments else size
-    frame = drawn_rows(partitions, counts, size, columns, random_state, texts)
+    frame = drawn_rows(partitions, rows.counts, size, columns, random_state, texts | rows.texts)
     table = prepare(frame)
     if table.metric != "euclidean":
         takes_metrics = "metric" in estimator.get_params()
@@ -179,8 +179,8 @@ def fit_source(
         return SourceFit(found, table, total, len(found.estimator.embedding_), was_there=True)
     y = _classes(method, table)
     if by_moments:
-        rows = _prepared_rows(partitions, estimator, method, table)
-        estimator.fit(table.X, y, moments=moments_of(rows, table.X.mean(axis=0)))
+        every = _prepared_rows(partitions, estimator, method, table)
+        estimator.fit(table.X, y, moments=moments_of(every, table.X.mean(axis=0)))
         fit, n_fitted = SampleFit(estimator, np.arange(len(table.X))), total
     else:
         fit = fit_on_sample(estimator, table.X, y, grow=fit_rows == "auto")

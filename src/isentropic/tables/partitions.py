@@ -63,8 +63,11 @@ class Partition:
 
         return dict.fromkeys(column_names(self.path, DELIMITERS[self.kind], self.layout), "any")
 
-    def count_rows(self) -> int:
-        """Number of rows; a text file is read for it."""
+    def count_rows(self, kinds: dict[str, set[str]] | None = None) -> int:
+        """Number of rows; a text file is read for it, which adds to ``kinds`` what its columns look like.
+
+        A column looks like numbers, like truth values or like text, in each batch by itself.
+        """
         with read_as(self.path, f"a whole {self.kind} file"):
             if self.kind in _PARQUET:
                 import pyarrow.parquet
@@ -75,7 +78,13 @@ class Partition:
             if self.kind in _ARROW:
                 with _arrow_file(self.path) as file:
                     return sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
-        return sum(map(len, self.batches(_MOST)))
+        n_rows = 0
+        for batch in self.batches(_MOST):
+            n_rows += len(batch)
+            if kinds is not None:
+                for name in batch.columns:
+                    kinds.setdefault(name, set()).update(_looks_like(batch[name]))
+        return n_rows
 
     def batches(
         self, size: int, columns: Sequence[str] | None = None, texts: frozenset[str] = frozenset()
@@ -236,6 +245,18 @@ def _require_columns(partition: Partition, found: dict[str, str], needed: Sequen
             f"{partition.path} must have the columns of all files, got none called {listing(lacking)}. Its "
             f"columns are {listing(found)}."
         )
+
+
+def _looks_like(column: pd.Series) -> set[str]:
+    """What the values of a batch of text were read as; nothing where all are missing."""
+    values = column if column.dtype != object else column.dropna()
+    found = pd.api.types.infer_dtype(values, skipna=True)
+    if found == "boolean":
+        return {"boolean"}
+    is_number = pd.api.types.is_numeric_dtype(column.dtype)
+    if found == "empty" or (is_number and not column.notna().any()):
+        return set()
+    return {"number" if is_number else "text"}
 
 
 # ---- Arrow, Parquet and arrays -------------------------------------------------------------------
