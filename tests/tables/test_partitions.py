@@ -88,6 +88,18 @@ def test_folders_patterns_and_lists(tmp_path):
     assert [p.name for p in twice] == ["a-0", "a-1"]
 
 
+@pytest.mark.parametrize("source", ["parts", "parts/*.csv", ["parts/a.csv"]])
+def test_files_are_found_from_another_folder(source, tmp_path, monkeypatch):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    FRAME.to_csv(tmp_path / "parts" / "a.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    (partition,) = partitions_of(source)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert partition.path == tmp_path / "parts" / "a.csv"
+    assert partition.count_rows() == 10
+
+
 def test_what_is_a_source_of_many_files(tmp_path):
     FRAME.to_parquet(tmp_path / "a.parquet")
     assert is_partitioned(tmp_path)

@@ -158,7 +158,8 @@ def is_partitioned(source: Any) -> bool:
 def partitions_of(source: Any, layout: Layout = AUTO) -> tuple[Partition, ...]:
     """The files of a source, in the order of their names; a list of files keeps its own order.
 
-    A file may be named several times in a list, and then counts as often.
+    Paths are absolute, as they are read by processes that may run in another folder. A file may be named
+    several times in a list, and then counts as often.
     """
     given = list(source) if isinstance(source, list | tuple) else [source]
     paths = [path for one in given for path in _files_of(one)]
@@ -173,7 +174,7 @@ def partitions_of(source: Any, layout: Layout = AUTO) -> tuple[Partition, ...]:
 
 
 def _files_of(source: str | os.PathLike[str]) -> list[Path]:
-    path = path_of(source)
+    path = path_of(source).absolute()
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.is_file() and not _is_hidden(one, path))
         return [one for one in found if _in_batches(one)]
