@@ -14,13 +14,24 @@ from many_files import write_parts
 
 pytest.importorskip("distributed", reason="needs the extra 'scale'")
 
+from distributed import LocalCluster
+
 from isentropic import scale
-from isentropic._core.errors import InvalidInputError, IsentropicError
+from isentropic._core.errors import FileFormatError, InvalidInputError, IsentropicError
 from isentropic._core.runtime import worker_threads
 from isentropic.scale.batch_mapping import ModelFile
 from isentropic.scale.cluster import cluster_client, run_tasks, warm_worker
 from isentropic.scale.partition_maps import MapTask, map_partition
 from isentropic.tables.partitions import partitions_of
+
+LOOPBACK = {
+    "host": "127.0.0.1",
+    "dashboard_address": "127.0.0.1:0",
+    "scheduler_kwargs": {"dashboard": False},
+    "processes": False,
+    "protocol": "tcp://",
+    "silence_logs": 50,
+}
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
@@ -141,9 +152,48 @@ def test_a_cluster_is_a_number_of_processes_or_an_address(cluster):
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("isentropic.scale.cluster._PATIENCE", "1s")
+    monkeypatch.setattr("isentropic.scale.cluster._PATIENCE", 1.0)
     with pytest.raises(IsentropicError, match="cannot be reached"), cluster_client("tcp://127.0.0.1:9"):
         pass
+
+
+def test_an_error_of_the_work_is_not_one_of_the_scheduler(two):
+    """Though one about a file is an OSError, as those of a connection are."""
+    sentence = "x.parquet must be whole, got half of it."
+    with (
+        pytest.raises(FileFormatError, match=sentence) as caught,
+        cluster_client(two.scheduler.address),
+    ):
+        raise FileFormatError(sentence)
+    assert str(caught.value) == sentence
+
+
+def test_a_scheduler_without_workers_is_not_waited_for_long(monkeypatch):
+    monkeypatch.setattr("isentropic.scale.cluster._PATIENCE", 0.5)
+    with (
+        LocalCluster(n_workers=0, **LOOPBACK) as empty,
+        pytest.raises(IsentropicError, match=r"must have a worker, got none in 0\.5 seconds"),
+        cluster_client(empty.scheduler_address),
+    ):
+        pass
+
+
+def test_work_ends_when_all_workers_are_lost(monkeypatch):
+    monkeypatch.setattr("isentropic.scale.cluster._PATIENCE", 1.0)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, **LOOPBACK) as small,
+        cluster_client(small.scheduler_address) as client,
+    ):
+        results = run_tasks(client, _half_a_second, range(20), lambda task, reason: pytest.fail(reason))
+        assert next(results) in range(20)
+        small.scale(0)
+        with pytest.raises(IsentropicError, match=r"All workers are lost, and none came for 1 seconds"):
+            list(results)
+
+
+def _half_a_second(number):
+    time.sleep(0.5)
+    return number
 
 
 def test_the_scheduler_holds_few_tasks_of_many(two):

@@ -7,6 +7,7 @@ many files there are.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -24,7 +25,8 @@ _RETRIES = 2  # of a task that fails without a result, as when a connection brea
 _LOCAL = re.compile(r"local:(\d{1,4})")
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 _GIB = 2**30
-_PATIENCE = "20s"  # with a scheduler that does not answer
+_PATIENCE = 20.0  # seconds, with a scheduler that does not answer, and with one that has no workers
+_PAUSE = 0.01  # seconds, until it is asked again for a result
 
 
 @contextmanager
@@ -35,21 +37,38 @@ def cluster_client(cluster: str) -> Iterator[Any]:
     share of the memory. For ``tls://`` the certificates are those of Dask's configuration.
     """
     n_workers = require_cluster(cluster)
+    if n_workers is None:
+        with _client_of(cluster) as client:
+            _require_workers(client, cluster)
+            _require_same_versions(client)
+            yield client
+        return
     from distributed import Client
 
-    if n_workers is None:
-        try:
-            with Client(cluster, timeout=_PATIENCE) as client:
-                _require_same_versions(client)
-                yield client
-        except OSError as error:
-            raise IsentropicError(
-                f"The scheduler {cluster} cannot be reached: {str(error) or type(error).__name__}. Check the "
-                "address, and that 'dask scheduler' runs there."
-            ) from error
-        return
     with _local_cluster(n_workers) as started, Client(started) as client:
         yield client
+
+
+def _client_of(address: str) -> Any:
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=_PATIENCE)
+    except OSError as error:
+        raise IsentropicError(
+            f"The scheduler {address} cannot be reached: {str(error) or type(error).__name__}. Check the "
+            "address, and that 'dask scheduler' runs there."
+        ) from error
+
+
+def _require_workers(client: Any, address: str) -> None:
+    try:
+        client.wait_for_workers(1, _PATIENCE)
+    except TimeoutError as error:
+        raise IsentropicError(
+            f"The scheduler {address} must have a worker, got none in {_PATIENCE:g} seconds. Start some with "
+            f"'dask worker {address}'."
+        ) from error
 
 
 def require_cluster(cluster: str) -> int | None:
@@ -116,7 +135,8 @@ def run_tasks(
     """Results of ``function`` for each task, in the order in which they are done.
 
     A task whose worker is lost is done again by another one. ``lost`` makes the result of a task that no
-    worker survived. A ``model`` is loaded by each worker as it starts.
+    worker survived. A ``model`` is loaded by each worker as it starts. Raises where no worker is left, and
+    none comes for 20 seconds.
     """
     from distributed import as_completed
 
@@ -126,7 +146,7 @@ def run_tasks(
     first = list(islice(waiting, _WAITING * workers.count()))
     asked = {_submit(client, function, task): task for task in first}
     found = as_completed(list(asked))
-    for future in found:
+    for future in workers.waited_for(found):
         task = asked.pop(future)
         yield future.result() if future.status == "finished" else lost(task, _reason(future))
         future.release()
@@ -164,8 +184,34 @@ class _Workers:
             logger.warning("%s lost: what was under way there is done again.", plural(len(gone), "worker"))
         self._known = now
 
+    def waited_for(self, found: Any) -> Iterator[Any]:
+        """Futures of ``as_completed`` as they are done; raises where nobody is there to do them."""
+        heard = asked = time.monotonic()
+        while not found.is_empty():
+            if found.has_ready():
+                yield next(found)
+                heard = time.monotonic()
+                continue
+            now = time.monotonic()
+            if now - asked > _PATIENCE / 20:
+                asked = now
+                self.name_lost()
+                heard = now if self._known else heard
+            if now - heard > _PATIENCE:
+                raise IsentropicError(
+                    f"All workers are lost, and none came for {_PATIENCE:g} seconds. Start workers, and say "
+                    "the same again: what is done is kept."
+                )
+            time.sleep(_PAUSE)
+
     def _running(self) -> set[str]:
-        return set(self._client.scheduler_info(n_workers=-1)["workers"])
+        try:
+            return set(self._client.scheduler_info(n_workers=-1)["workers"])
+        except OSError as error:
+            raise IsentropicError(
+                f"The scheduler is lost: {str(error) or type(error).__name__}. Start it, and say the same "
+                "again: what is done is kept."
+            ) from error
 
 
 def warm_worker(model: ModelFile) -> Any:
