@@ -112,6 +112,40 @@ def test_what_is_a_source_of_many_files(tmp_path):
     assert not is_partitioned(str(odd))  # the name of a file, though it looks like a pattern
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*.parquet", True),
+        ("[ab].csv.gz", True),
+        ("big/*", True),
+        ("big/part-?", True),
+        ("big/part-[0-9]", True),
+        ("big/part.[ct]sv", True),
+        ("years/20[0-9]4", True),  # folders
+        ("gone/20[0-9]4/", True),
+        ("data [2024]/book.xlsx", False),
+        ("data [2024]/book.xlsx#Sold", False),
+        ("gone [2024]/book.xlsx#Sold", False),
+        ("gone [2024]/book.json", False),
+        ("what?", True),
+    ],
+)
+def test_what_is_a_pattern(text, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("years/2014", "data [2024]"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "data [2024]" / "book.xlsx").write_bytes(b"x")
+    assert is_partitioned(text) is expected
+
+
+def test_a_pattern_of_folders_names_their_files(tmp_path):
+    for name in ("2014/a", "2024/b/c", "1999/d"):
+        path = tmp_path / f"{name}.csv"
+        path.parent.mkdir(parents=True)
+        FRAME.to_csv(path, index=False)
+    assert [p.name for p in partitions_of(str(tmp_path / "20[0-9]4"))] == ["2014/a", "2024/b/c"]
+
+
 def test_nothing_to_read_says_what_to_name(tmp_path):
     with pytest.raises(InvalidInputError, match=r"must be files of rows, got none in .* Name a folder"):
         partitions_of(tmp_path)

@@ -21,7 +21,7 @@ from .._core.errors import FileFormatError, InvalidInputError, listing, notice, 
 from .._core.files import path_of
 from .readers.layout import AUTO, Layout
 from .readers.streams import read_as
-from .readers.table_files import DELIMITERS, kind_of_file
+from .readers.table_files import DELIMITERS, kind_of_file, without_sheet
 
 _PARQUET, _ARROW, _ARRAY = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), ".npy"
 KINDS = (*_PARQUET, *_ARROW, *DELIMITERS, _ARRAY)  # of files that are read in batches
@@ -29,7 +29,8 @@ _CELLS = 2**22  # of a batch: 32 MiB of numbers
 _FEWEST, _MOST = 256, 65_536  # rows of a batch
 _BLOCK = 2**22  # bytes that are hashed at a time
 _BUFFER = 2**20  # bytes of a column that are read at a time
-_PATTERN = frozenset("*?[")
+_PATTERN = frozenset("*?[]")
+_SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +151,27 @@ def is_partitioned(source: Any) -> bool:
     if isinstance(source, str) and source.startswith(("builtin:", "openml:")):
         return False
     if isinstance(source, str | os.PathLike):
-        text = os.fspath(source)
-        return os.path.isdir(path_of(text)) or (bool(_PATTERN & set(text)) and not os.path.exists(text))
+        path = path_of(source)
+        return os.path.isdir(path) or _is_pattern(os.fspath(source), path)
     return isinstance(source, list | tuple)
+
+
+def _is_pattern(text: str, path: Path) -> bool:
+    """Whether a path is no file, and a pattern of files that are read in batches, or of folders.
+
+    ``data [2024]/book.xlsx#Sold`` is a sheet of a file, there or not.
+    """
+    if not _PATTERN & set(text) or os.path.exists(path) or os.path.exists(without_sheet(path)[0]):
+        return False
+    return (
+        kind_of_file(path) in KINDS
+        or bool(_PATTERN & set(path.suffix or text[-1]))
+        or _names_folders(text, path)
+    )
+
+
+def _names_folders(text: str, path: Path) -> bool:
+    return text.endswith(_SEPARATORS) or any(map(os.path.isdir, glob.iglob(str(path))))
 
 
 def partitions_of(source: Any, layout: Layout = AUTO) -> tuple[Partition, ...]:
@@ -185,7 +204,9 @@ def _files_of(source: str | os.PathLike[str]) -> list[Path]:
                 f"{path.suffix or 'no suffix'!r}. Write it as Parquet, or embed it as one table."
             )
         return [path]
-    return sorted(Path(one) for one in glob.glob(str(path), recursive=True) if _in_batches(Path(one)))
+    found = sorted(map(Path, glob.iglob(str(path), recursive=True)))
+    files = [one for one in found if _in_batches(one)]
+    return files or [file for folder in found if folder.is_dir() for file in _files_of(folder)]
 
 
 def _in_batches(path: Path) -> bool:
