@@ -29,7 +29,8 @@ _CELLS = 2**22  # of a batch: 32 MiB of numbers
 _FEWEST, _MOST = 256, 65_536  # rows of a batch
 _BLOCK = 2**22  # bytes that are hashed at a time
 _BUFFER = 2**20  # bytes of a column that are read at a time
-_PATTERN = frozenset("*?[]")
+_PATTERN = frozenset("*?[")
+_WILDCARDS = ("*", "?", "]")  # ends of a pattern
 _SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
@@ -163,11 +164,9 @@ def _is_pattern(text: str, path: Path) -> bool:
     """
     if not _PATTERN & set(text) or os.path.exists(path) or os.path.exists(without_sheet(path)[0]):
         return False
-    return (
-        kind_of_file(path) in KINDS
-        or bool(_PATTERN & set(path.suffix or text[-1]))
-        or _names_folders(text, path)
-    )
+    if kind_of_file(path) in KINDS or _PATTERN & set(path.suffix) or text.endswith(_WILDCARDS):
+        return True
+    return _names_folders(text, path)
 
 
 def _names_folders(text: str, path: Path) -> bool:
