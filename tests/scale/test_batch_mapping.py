@@ -51,6 +51,20 @@ def test_rows_that_are_left_out_are_not_in_the_index(frame, model):
     assert_frame_equal(found, scale.map_batch(model, frame.iloc[[0, 2, 3, 5]]))
 
 
+def test_a_batch_of_which_no_row_is_left(frame, model):
+    holes = frame.iloc[3:5].copy()
+    holes["b"] = [np.nan, 1.0]
+    holes["kind"] = ["u", None]
+    with pytest.warns(match="2 rows of 2 with missing values left out"):
+        found = scale.map_batch(model, holes, missing="drop")
+    assert found.shape == (0, 2)
+    assert found.index.dtype == holes.index.dtype
+    with pytest.raises(InvalidInputError, match="must be complete"):
+        scale.map_batch(model, holes)
+    with pytest.raises(InvalidInputError, match="'b'"):  # what is wrong is another thing
+        scale.map_batch(model, holes.drop(columns="b"), missing="drop")
+
+
 def test_an_estimator_without_preparation(frame):
     X = frame[["a", "b", "c", "d"]]
     pca = PCA().fit(X)

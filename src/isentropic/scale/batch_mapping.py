@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .._core.arguments import as_numbers
-from .._core.errors import FileFormatError, require
+from .._core.errors import FileFormatError, InvalidInputError, notice, plural, require
 from .._core.files import path_of
 from .._core.runtime import checked_jobs
 from .saved_model import SavedModel, read_model
@@ -86,12 +86,24 @@ def map_batch(model: Any, batch: Any, *, missing: str = "raise", n_jobs: int | N
         holes = estimator.__sklearn_tags__().input_tags.allow_nan
         return np.asarray(estimator.transform(as_numbers("batch", batch, holes=holes)))
     if isinstance(saved, SavedModel):
-        table = prepared(saved, batch, missing)
+        try:
+            table = prepared(saved, batch, missing)
+        except InvalidInputError:
+            if missing != "drop" or not _is_empty_after_drop(saved, batch):
+                raise
+            notice(f"{plural(len(batch), 'row')} of {len(batch)} with missing values left out.")
+            return pd.DataFrame(np.empty((0, len(names))), columns=names, index=batch.index[:0])
         rows, X = table.other_columns.index, table.X
     else:
         known = getattr(estimator, "feature_names_in_", None)
         rows, X = batch.index, batch if known is None else batch[list(known)]
     return pd.DataFrame(np.asarray(estimator.transform(X)), columns=names, index=rows)
+
+
+def _is_empty_after_drop(saved: SavedModel, batch: pd.DataFrame) -> bool:
+    """Whether every row of a batch has a missing value, so that none is left to be mapped."""
+    names = [column.name for column in saved.preparation.columns]
+    return set(names) <= set(batch.columns) and bool(batch[names].isna().any(axis=1).all())
 
 
 def prepared(saved: SavedModel, batch: pd.DataFrame, missing: str) -> Any:
