@@ -1,16 +1,18 @@
 """Fits to a sample: how it grows, what it is made from, and that an equal one is not made again."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from isentropic import make
-from isentropic._core.errors import InvalidInputError
+from isentropic._core.errors import FileFormatError, InvalidInputError
 from isentropic.scale import sample_fits
 from isentropic.scale.row_samples import sampled_numbers
 from isentropic.scale.sample_fits import SampleSize, checked_fit_rows, fit_on_sample, fit_source
+from isentropic.scale.saved_model import read_model
 from isentropic.tables import load
 from many_files import write_parts
 
@@ -131,6 +133,24 @@ def test_an_equal_model_is_not_made_again(frame, parts, tmp_path):
     assert not fit_source(other, "pca", parts, load, fit_rows=100, earlier=path).was_there
     path.write_bytes(b"no model")
     assert not fit_source(make("pca"), "pca", parts, load, fit_rows=100, earlier=path).was_there
+
+
+def test_a_model_says_how_many_rows_it_was_fitted_to(parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(sample_fits, "POOL", 200)  # rows that it keeps
+    path = tmp_path / "model.isentropic"
+    first = fit_source(make("pca"), "pca", parts, load, fit_rows="all", earlier=path)
+    first.model.write(path)
+    again = fit_source(make("pca"), "pca", parts, load, fit_rows="all", earlier=path)
+    assert again.was_there
+    assert (first.n_fitted, again.n_fitted, len(again.model.estimator.embedding_)) == (1000, 1000, 200)
+
+
+@pytest.mark.parametrize("n_fitted", [0, -1, 1.5, True, "many"])
+def test_no_number_of_fitted_rows_is_refused(model, tmp_path, n_fitted):
+    path = tmp_path / "model.isentropic"
+    replace(read_model(model), n_fitted=n_fitted).write(path)
+    with pytest.raises(FileFormatError, match="number of rows that it was fitted to must be from 1"):
+        read_model(path)
 
 
 def test_a_method_that_learns_from_classes_needs_them(frame, parts):

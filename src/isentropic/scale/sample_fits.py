@@ -176,7 +176,8 @@ def fit_source(
     made_from = _made_from(method, estimator, frame, table, [str(fit_rows), *content])
     found = _earlier_model(earlier, made_from)
     if found is not None:
-        return SourceFit(found, table, total, len(found.estimator.embedding_), was_there=True)
+        n_fitted = found.n_fitted or len(found.estimator.embedding_)
+        return SourceFit(found, table, total, n_fitted, was_there=True)
     y = _classes(method, table)
     if by_moments:
         every = _prepared_rows(partitions, estimator, method, table)
@@ -187,7 +188,7 @@ def fit_source(
         n_fitted = len(fit.rows)
     outputs = make_reference_outputs(fit.estimator, table.X[fit.rows])
     model = SavedModel(fit.estimator, method, table.preparation, _rows_of(table, fit.rows), outputs,
-                       made_from=made_from)  # fmt: skip
+                       made_from=made_from, n_fitted=n_fitted)  # fmt: skip
     return SourceFit(model, table, total, n_fitted, fit.sizes)
 
 

@@ -52,6 +52,7 @@ class SavedModel:
     reference_outputs: ReferenceOutputs | None = None  # rows, and where the model was seen to place them
     has_fingerprint: bool = True  # the file says which preparation the map belongs to; those of 0.1.0 do not
     made_from: str = ""  # hash of rows and parameters, of a model that was fitted to a sample of many files
+    n_fitted: int | None = None  # rows of many files that it was fitted to: may be more than it keeps
 
     @property
     def text_columns(self) -> frozenset[str]:
@@ -76,6 +77,8 @@ class SavedModel:
             extra["rows"] = self.rows.to_json()
         if self.made_from:
             extra["made_from"] = self.made_from
+        if self.n_fitted is not None:
+            extra["n_fitted"] = self.n_fitted
         if self.reference_outputs is not None:
             extra["reference_outputs"] = self.reference_outputs.to_json()
         save(self.estimator, path, extra=extra)
@@ -94,8 +97,10 @@ def read_model(path: Path) -> SavedModel:
     preparation = _preparation(path, extra, estimator)
     rows = _rows(path, extra, len(estimator.embedding_))
     known, outputs = "preparation_sha256" in extra, read_reference_outputs(extra, estimator, path)
-    made_from = str(extra.get("made_from", ""))
-    return SavedModel(estimator, method, preparation, rows, outputs, known, made_from)
+    made_from, n_fitted = str(extra.get("made_from", "")), extra.get("n_fitted")
+    if n_fitted is not None and (type(n_fitted) is not int or n_fitted < 1):
+        raise FileFormatError(refusal(path, "the number of rows that it was fitted to must be from 1"))
+    return SavedModel(estimator, method, preparation, rows, outputs, known, made_from, n_fitted)
 
 
 def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
