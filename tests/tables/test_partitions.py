@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from isentropic._core.errors import FileFormatError, InvalidInputError
+from isentropic._core.errors import FileFormatError, InvalidInputError, TableWarning
 from isentropic.tables.partitions import Partition, is_partitioned, partitions_of, require_alike
 
 FRAME = pd.DataFrame(
@@ -60,10 +60,37 @@ def test_an_array_is_read_in_batches(size, tmp_path):
 def test_numbers_of_text_files_are_those_of_the_whole_file(tmp_path):
     """A word in one batch makes text of its numbers; they are the same numbers all the same."""
     values = np.random.default_rng(1).normal(size=50) * 10.0 ** np.arange(-25, 25)
-    words = [repr(float(value)) for value in values]
-    (tmp_path / "x.csv").write_text("x,y\n" + "".join(f"{word},1\n" for word in words), encoding="utf-8")
-    found = pd.concat(one(tmp_path / "x.csv").batches(7))
-    assert np.array_equal(found["x"].to_numpy(), values)
+    cells = [repr(float(value)) for value in values]
+    x = [*cells[:30], "word", *cells[30:]]
+    (tmp_path / "x.csv").write_text("x,y\n" + "".join(f"{cell},1\n" for cell in x), encoding="utf-8")
+    batches = list(one(tmp_path / "x.csv").batches(7))
+    assert ["word" in batch["x"].tolist() for batch in batches] == [i == 4 for i in range(8)]
+    assert [batch["x"].dtype == np.float64 for batch in batches] == [i != 4 for i in range(8)]
+    found = [cell for batch in batches for cell in batch["x"] if cell != "word"]
+    assert np.array_equal(np.array(found, dtype=float), values)
+    to_the_letter = pd.concat(one(tmp_path / "x.csv").batches(7, texts=frozenset(["x"])))
+    assert to_the_letter["x"].tolist() == x
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 100])
+def test_names_that_come_again_are_left_out_and_said_once(size, tmp_path):
+    (tmp_path / "x.csv").write_text("x,y\n1,a\n2,b\nx,y\n3,c\n4,d\nx,y\n5,e\n", encoding="utf-8")
+    with pytest.warns(TableWarning) as said:
+        batches = list(one(tmp_path / "x.csv").batches(size))
+    texts = [str(warning.message) for warning in said]
+    assert texts == ["x.csv has the names of its columns again in 2 rows, left out."]
+    assert all(batch["x"].dtype == np.int64 for batch in batches)
+    found = pd.concat(batches)
+    assert (found["x"].tolist(), found["y"].tolist()) == ([1, 2, 3, 4, 5], list("abcde"))
+    assert found.index.tolist() == list(range(5))
+
+
+def test_the_encoding_of_a_file_is_said_once(tmp_path):
+    (tmp_path / "x.csv").write_text("x,y\n" + "1,\xe9\n" * 9, encoding="cp1252")
+    with pytest.warns(TableWarning, match=r"x\.csv is read as Windows-1252 text") as said:
+        found = pd.concat(one(tmp_path / "x.csv").batches(2))
+    assert len(said) == 1
+    assert set(found["y"]) == {"\xe9"}
 
 
 def test_a_short_line_is_refused_in_whichever_batch(tmp_path):

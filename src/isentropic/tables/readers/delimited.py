@@ -68,13 +68,11 @@ def read_delimited(
         frame = _parsed(path, options)
         if len(frame) and frame.iloc[:, -1].isna().any():  # where pandas hides that a line is too short
             _require_even(path, shape)
-        if encoding != "utf-8":
-            notice(
-                f"{path.name} is read as {_ENCODINGS[encoding]} text. Save it as UTF-8 if letters look wrong."
-            )
+        _notice_encoding(encoding, path)
         again = _is_header_again(frame)
         if again.any():
-            return _without_headers(frame, again, options, path.name)
+            _notice_headers(int(again.sum()), path)
+            return _without_headers(frame, again, options)
         return _exact(frame, path, options)
 
 
@@ -96,18 +94,24 @@ def delimited_batches(
     """The frames of a file, ``size`` lines each: as of :func:`read_delimited`, in the memory of one."""
     with _clear_errors(path):
         encoding = text_encoding(path, layout.separator or usual, in_parts=True)
+        _notice_encoding(encoding, path)
         shape = _shape(path, usual, layout, encoding)
-        is_even = False
+        options, is_even, n_headers = _options(shape, text_columns, MISSING_MARKS), False, 0
         with open_stream(path) as stream:
-            frames = pd.read_csv(stream, **_options(shape, text_columns, MISSING_MARKS), chunksize=size)
+            frames = pd.read_csv(stream, **options, chunksize=size)
             while (frame := _next_of(frames)) is not None:
                 if (
                     not is_even and frame.iloc[:, -1].isna().any()
                 ):  # where pandas hides a line that is too short
                     _require_even(path, shape)
                     is_even = True
-                kept = frame[~_is_header_again(frame)]
-                yield kept if columns is None else kept[list(columns)]
+                again = _is_header_again(frame)
+                if again.any():
+                    n_headers += int(again.sum())
+                    frame = _without_headers(frame, again, options)
+                yield frame if columns is None else frame[list(columns)]
+        if n_headers:
+            _notice_headers(n_headers, path)
 
 
 def _next_of(frames: Iterator[pd.DataFrame]) -> pd.DataFrame | None:
@@ -285,11 +289,22 @@ def _is_header_again(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 def _without_headers(
-    frame: pd.DataFrame, again: npt.NDArray[np.bool_], options: dict[str, Any], file: str
+    frame: pd.DataFrame, again: npt.NDArray[np.bool_], options: dict[str, Any]
 ) -> pd.DataFrame:
     """The frame without them, its cells read again, as numbers where they are."""
-    notice(f"{file} has the names of its columns again in {plural(int(again.sum()), 'row')}, left out.")
+    if again.all():
+        return frame[~again]
     text = StringIO()
     frame[~again].to_csv(text, index=False, header=False)
     text.seek(0)
     return pd.read_csv(text, **{**options, "sep": ",", "skiprows": 0, "encoding": None})
+
+
+def _notice_headers(count: int, path: Path) -> None:
+    notice(f"{path.name} has the names of its columns again in {plural(count, 'row')}, left out.")
+
+
+def _notice_encoding(encoding: str, path: Path) -> None:
+    if encoding != "utf-8":
+        text = _ENCODINGS[encoding]
+        notice(f"{path.name} is read as {text} text. Save it as UTF-8 if letters look wrong.")
