@@ -1,6 +1,7 @@
 """Samples that depend on the numbers of the rows alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
@@ -72,3 +73,12 @@ def test_columns_that_are_text_in_some_batch_are_text_in_all(tmp_path, monkeypat
     found = scale.sample_rows(tmp_path, 10)
     assert found["code"].tolist() == [f"{'0' if i < 7 else 'x'}{i}" for i in range(10)]
     assert found["flag"].dtype == bool
+
+
+def test_text_of_one_kind_of_file_is_text_in_another(tmp_path):
+    codes = pd.DataFrame({"code": ["01", "02"], "x": [1.5, 2.5]})
+    codes.to_parquet(tmp_path / "a.parquet", index=False)
+    codes.to_csv(tmp_path / "b.csv", index=False)
+    found = scale.sample_rows(tmp_path, 4)
+    assert found["code"].tolist() == ["01", "02", "01", "02"]
+    assert found["x"].tolist() == [1.5, 2.5, 1.5, 2.5]

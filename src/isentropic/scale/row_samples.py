@@ -80,8 +80,9 @@ def sample_rows(source: Any, size: int, *, random_state: int = 0) -> pd.DataFram
 class SourceRows:
     """Rows of each file of a source, and its columns whose text has to be kept to the letter.
 
-    The latter are those that look like numbers in some batches of text files alone: '01' is 1 in a batch of
-    numbers, and '01' beside 'x2'. Kept, they are the same in any files and batches.
+    The latter are those that look like numbers in some batches of text files alone, or are text in a file of
+    another kind: '01' is 1 in a batch of numbers, and '01' beside 'x2'. Kept, they are the same in any files
+    and batches.
     """
 
     counts: list[int]

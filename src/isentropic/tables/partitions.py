@@ -68,8 +68,12 @@ class Partition:
     def count_rows(self, kinds: dict[str, set[str]] | None = None) -> int:
         """Number of rows; a text file is read for it, which adds to ``kinds`` what its columns look like.
 
-        A column looks like numbers, like truth values or like text, in each batch by itself.
+        A column looks like numbers, like truth values or like text, in each batch by itself. Of other files
+        those columns are added that are declared as text.
         """
+        if kinds is not None and self.kind not in DELIMITERS:
+            for name in (name for name, kind in self.columns().items() if kind == "text"):
+                kinds.setdefault(name, set()).add("text")
         with read_as(self.path, f"a whole {self.kind} file"):
             if self.kind in _PARQUET:
                 import pyarrow.parquet
