@@ -105,7 +105,7 @@ def test_the_map_of_another_model_is_kept(frame, model, parts, tmp_path):
     for of_an_interrupted_run in (False, True):
         if of_an_interrupted_run:
             (tmp_path / "map" / "manifest.json").unlink()
-        with pytest.raises(InvalidInputError, match="without the map of another model.*Give another folder"):
+        with pytest.raises(InvalidInputError, match=r"the map of another model.*Give another folder"):
             scale.map_rows(other, parts, tmp_path / "map")
         assert [path.read_bytes() for path in found.files] == before
 

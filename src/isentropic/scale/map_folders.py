@@ -156,7 +156,7 @@ def require_output_folder(
     if model_sha256 is not None and made_by - {model_sha256}:
         raise InvalidInputError(
             f"out must be a folder without the map of another model, got {str(folder)!r}. Give "
-            "another folder, or remove that one. Say 'isentropic transform' to map by the model that is there."
+            "another folder, or remove that one. 'isentropic transform' maps by the model that is there."
         )
 
 
