@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._core.errors import FileFormatError, require
+from .._core.errors import FileFormatError, listing, require
 from ..tables.partitions import Partition, partitions_of, require_alike
 from ..tables.readers.layout import AUTO, Layout
 from ..tables.readers.streams import read_as
@@ -53,7 +53,7 @@ def draw_map(
     partitions = partitions_of(source, layout)
     manifest = _manifest(folder)
     columns, counts = list(require_alike(partitions)), row_counts(partitions)
-    outputs = _outputs(manifest, partitions, counts, folder)
+    _require_same_files(manifest, partitions, counts, folder)
     total = sum(counts)
     require(total >= 3, "source", "of at least 3 rows", total)
     saved = _model(manifest, folder)
@@ -61,7 +61,7 @@ def draw_map(
         texts |= saved.text_columns
     rows = drawn_rows(partitions, counts, DRAWN, columns, random_state, texts)
     numbers = sampled_numbers(total, DRAWN, random_state)
-    found = pd.concat(list(_coordinates(outputs, counts, numbers, list(manifest.columns))))
+    found = pd.concat(list(_coordinates(manifest, folder, counts, numbers)))
     there = rows.index.isin(found.index)  # rows with missing values may have been left out
     preparation = None if saved is None else saved.preparation
     return DrawnMap(rows[there], found, manifest.method, total, preparation)
@@ -85,10 +85,10 @@ def _model(manifest: Manifest, folder: Path) -> SavedModel | None:
     return read_model(path)
 
 
-def _outputs(
+def _require_same_files(
     manifest: Manifest, partitions: Sequence[Partition], counts: Sequence[int], folder: Path
-) -> list[Path]:
-    """The files of the map, one for each of the source: made of the same bytes, with as many rows."""
+) -> None:
+    """Refuse a map unless it has a file for each of the source, made of the same bytes."""
     listed = manifest.files
     if [one.name for one in listed] != [one.name for one in partitions]:
         reason = "another list in its manifest"
@@ -100,7 +100,6 @@ def _outputs(
             f"{folder} must have a file for each of the {len(partitions)} files of the source, got {reason}. "
             "Map the source again."
         )
-    return [folder / one.output for one in listed]
 
 
 def _difference(listed: ManifestFile, partition: Partition, count: int) -> str:
@@ -114,29 +113,30 @@ def _difference(listed: ManifestFile, partition: Partition, count: int) -> str:
 
 
 def _coordinates(
-    outputs: Sequence[Path], counts: Sequence[int], numbers: np.ndarray, names: list[str]
+    manifest: Manifest, folder: Path, counts: Sequence[int], numbers: np.ndarray
 ) -> Iterator[pd.DataFrame]:
     """Coordinates of the drawn rows, by the number of the row through all files."""
-    first = 0
-    for path, count in zip(outputs, counts, strict=True):
+    first, names = 0, list(manifest.columns)
+    for listed, count in zip(manifest.files, counts, strict=True):
         wanted = numbers[np.searchsorted(numbers, first) : np.searchsorted(numbers, first + count)] - first
         if len(wanted):
-            frame = _read_coordinates(path, names)
+            path = folder / listed.output
+            frame = _read_coordinates(path, names, listed.rows)
             yield _of_rows(frame, wanted, count, path)[names].set_axis(
                 _numbers_of(frame, wanted, count) + first
             )
         first += count
 
 
-def _read_coordinates(path: Path, names: list[str]) -> pd.DataFrame:
+def _read_coordinates(path: Path, names: list[str], count: int) -> pd.DataFrame:
     """The name of each row, and its coordinates."""
     with read_as(path, "a file of coordinates", "Map the source again."):
         frame = pd.read_parquet(path)
-    numeric = all(name in frame.columns and frame[name].dtype.kind == "f" for name in names)
-    if not numeric or frame.columns[0] in names:
+    there = list(frame.columns)
+    if there[1:] != names or any(frame[name].dtype.kind != "f" for name in names) or len(frame) != count:
         raise FileFormatError(
-            f"{path} must have a name of each row and coordinates {', '.join(names)}, got columns "
-            f"{', '.join(map(str, frame.columns)) or 'of no name'}. Map the source again."
+            f"{path} must have {count:,} rows with a name and coordinates {listing(names)}, got "
+            f"{len(frame):,} with {listing(there)}. Map the source again."
         )
     return frame
 
@@ -145,7 +145,7 @@ def _of_rows(frame: pd.DataFrame, wanted: np.ndarray, count: int, path: Path) ->
     if len(frame) == count:
         return frame.iloc[wanted]
     rows = frame.iloc[:, 0]
-    if rows.dtype.kind != "i":
+    if rows.dtype.kind != "i" or not rows.is_unique:
         raise FileFormatError(
             f"{path} must have all {count:,} rows of its source, got {len(frame):,}, whose names do not say "
             "which. Map the source with --missing mean."
