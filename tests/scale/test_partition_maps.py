@@ -14,6 +14,8 @@ from numpy.testing import assert_array_equal
 from isentropic import scale
 from isentropic._core.errors import InvalidInputError, IsentropicError
 from isentropic.scale import partition_maps
+from isentropic.scale.map_folders import require_output_folder
+from isentropic.tables.partitions import partitions_of
 from isentropic.tables.readers.layout import Layout
 from many_files import save_model, write_parts
 
@@ -152,8 +154,16 @@ def test_a_map_that_would_be_read_the_next_time_is_refused(model, parts, tmp_pat
     assert not (tmp_path / out).exists()
 
 
+def test_a_pattern_of_folders_reads_all_below_them(parts, tmp_path):
+    partitions = partitions_of(parts)
+    with pytest.raises(InvalidInputError, match="must be another folder than the source's"):
+        require_output_folder(tmp_path / "parts-2" / "map", tmp_path / "parts*", partitions)
+    require_output_folder(tmp_path / "map", tmp_path / "parts*", partitions)
+
+
 @pytest.mark.parametrize(
-    ("source", "out"), [("parts/*.parquet", "parts/map"), ("parts/part-4.parquet", "parts/map")]
+    ("source", "out"),
+    [("parts/*.parquet", "parts/map"), ("parts/*", "parts/map"), ("parts/part-4.parquet", "parts/map")],
 )
 def test_a_map_beside_what_is_read_is_fine(model, parts, tmp_path, source, out):
     for _ in range(2):

@@ -145,7 +145,7 @@ def require_output_folder(
     hint = "It would take the place of what is read, or be read the next time: give another folder."
     read = {file_identity(one.path) for one in partitions}
     apart = not any(path.exists() and file_identity(path) in read for path in outputs)
-    apart = apart and not _is_read_from(folder, source, outputs)
+    apart = apart and not _is_read_from(folder, source, partitions)
     require(apart, "out", "another folder than the source's", str(folder), hint)
     made_by = {_model_of(folder, path) for path in outputs if path.exists()}
     try:
@@ -174,9 +174,10 @@ def _foreign_file(folder: Path, name: str) -> InvalidInputError:
     )
 
 
-def _is_read_from(folder: Path, source: Any, outputs: Sequence[Path]) -> bool:
+def _is_read_from(folder: Path, source: Any, partitions: Sequence[Partition]) -> bool:
     """Whether files in a folder would be files of the source: it is in a folder or a pattern of it."""
     place = real_path(folder)
+    made = [place / f"{one.name}.parquet" for one in partitions]
     for one in source if isinstance(source, list | tuple) else [source]:
         path = path_of(one)
         if path.is_dir():
@@ -184,7 +185,9 @@ def _is_read_from(folder: Path, source: Any, outputs: Sequence[Path]) -> bool:
                 return True
         elif not path.exists():
             pattern = real_path(path).parts
-            if any(_matches((place / made.relative_to(folder)).parts, pattern) for made in outputs):
+            finds_files = any(_matches(real_path(one.path).parts, pattern) for one in partitions)
+            places = made if finds_files else {above for one in made for above in (one, *one.parents)}
+            if any(_matches(one.parts, pattern) for one in places):
                 return True
     return False
 
