@@ -103,6 +103,87 @@ def test_usage_errors(run, parts, tmp_path, monkeypatch, arguments, says):
     assert sorted(path.name for path in parts.iterdir()) == [f"part-{i}.parquet" for i in range(5)]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-o", "map", "--save", "parts/part-1.parquet"], "must be another file than its sources"),
+        (["-o", "map", "--save", "linked.parquet"], "must be another file than its sources"),
+        (["-o", "map", "--save", "notes.txt"], "must be a new file, or one that isentropic saved a model in"),
+        (["-o", "map", "--save", "map/part-1.parquet"], "must be another file than those of the map"),
+        (["-o", "map", "--save", "map/manifest.json"], "must be another file than those of the map"),
+        (["-o", "other"], "must be a new file, or one that isentropic saved a model in"),
+        (["-o", "foreign"], "without a file manifest.json of another kind"),
+        (["-o", "parts/map"], "must be another folder than the source's"),
+        (["-o", "map", "--plot", "map.png"], "--plot must be left out"),
+        (["-o", "map", "--raw-text"], "--raw-text must be left out"),
+    ],
+)
+def test_nothing_is_lost(run, parts, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    for folder, name in (("other", "model.isentropic"), ("foreign", "manifest.json")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text("mine", encoding="utf-8")
+    (tmp_path / "linked.parquet").symlink_to(parts / "part-0.parquet")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    result = run("embed", parts, "-m", "pca", *arguments)
+    assert result.exit_code == 2, result.stderr
+    assert says in result.stderr
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_another_model_is_not_fitted_into_a_folder_that_has_one(run, parts, frame, tmp_path):
+    command = ("embed", parts, "-m", "pca", "-o", tmp_path / "map")
+    assert run(*command).exit_code == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "map").iterdir()}
+    frame.iloc[:200].to_parquet(parts / "part-0.parquet", index=False)
+    refused = run(*command)
+    assert refused.exit_code == 2
+    assert "must be a folder without the map of another model" in refused.stderr
+    assert before == {path: path.read_bytes() for path in (tmp_path / "map").iterdir()}
+    frame.iloc[:300].to_parquet(parts / "part-0.parquet", index=False)
+    (tmp_path / "map" / "model.isentropic").unlink()  # the same rows give the same model again
+    again = run(*command)
+    assert again.exit_code == 0, again.stderr
+    assert "5 of them there from before" in again.stdout
+
+
+@pytest.mark.parametrize(
+    "out", ["parts/part-0.csv", "map/part-0.parquet", "map/manifest.json", "map/model.isentropic"]
+)
+def test_quality_replaces_nothing_that_it_reads(run, frame, tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for number in range(2):
+        part = frame.iloc[500 * number : 500 * (number + 1)]
+        part.to_csv(parts / f"part-{number}.csv", index=False)
+    assert run("embed", "parts", "-m", "pca", "-o", "map").exit_code == 0
+    before = (tmp_path / out).read_bytes()
+    result = run("quality", "parts", "map", "--out", out)
+    assert result.exit_code == 2
+    assert (tmp_path / out).read_bytes() == before
+    if out.endswith(".csv") or out.endswith(".parquet"):
+        assert "must be another file than its sources" in result.stderr
+
+
+def test_layout_options_reach_the_files(run, frame, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    text = frame.to_csv(index=False)
+    (parts / "part-0.csv").write_text(f"a,b,c,d,written by hand\n{text}", encoding="utf-8")
+    options = ("--skip-lines", "1", "--header", "--separator", ",")
+    result = run("embed", parts, "-m", "pca", "-o", tmp_path / "map", *options)
+    assert result.exit_code == 0, result.stderr
+    model = tmp_path / "map" / "model.isentropic"
+    result = run("transform", model, parts, "-o", tmp_path / "new", *options)
+    assert result.exit_code == 0, result.stderr
+    expected = scale.map_batch(model, frame)
+    for folder in ("map", "new"):
+        found = pd.read_parquet(tmp_path / folder / "part-0.parquet")
+        assert_array_equal(found[["pca0", "pca1"]].to_numpy(), expected.to_numpy())
+
+
 def test_the_map_of_a_folder_is_assessed_on_drawn_rows(run, parts, frame, tmp_path, monkeypatch):
     assert run("embed", parts, "-m", "isomap", "--fit-rows", "200", "-o", tmp_path / "map").exit_code == 0
     whole = run("quality", parts, tmp_path / "map", "--json")

@@ -14,6 +14,9 @@ from numpy.testing import assert_array_equal
 from isentropic import scale
 from isentropic._core.errors import InvalidInputError, IsentropicError
 from isentropic.scale import partition_maps
+from isentropic.scale.map_folders import require_output_folder
+from isentropic.tables.partitions import partitions_of
+from isentropic.tables.readers.layout import Layout
 from many_files import save_model, write_parts
 
 
@@ -90,13 +93,95 @@ def test_what_is_done_is_kept(model, parts, tmp_path):
     assert [p.stat().st_mtime_ns for p in again.files[:3]] == times[:3]
 
 
-def test_another_input_or_model_is_mapped_again(frame, model, parts, tmp_path):
+def test_another_input_is_mapped_again(frame, model, parts, tmp_path):
     scale.map_rows(model, parts, tmp_path / "map")
     frame.iloc[:200].to_parquet(parts / "part-0.parquet", index=False)
     again = scale.map_rows(model, parts, tmp_path / "map")
     assert [one.was_there for one in again.partitions] == [False, True, True, True, True]
+
+
+def test_the_map_of_another_model_is_kept(frame, model, parts, tmp_path):
     other = save_model(frame.iloc[::5], tmp_path / "other.isentropic")
-    assert not any(one.was_there for one in scale.map_rows(other, parts, tmp_path / "map").partitions)
+    found = scale.map_rows(model, parts, tmp_path / "map")
+    before = [path.read_bytes() for path in found.files]
+    for of_an_interrupted_run in (False, True):
+        if of_an_interrupted_run:
+            (tmp_path / "map" / "manifest.json").unlink()
+        with pytest.raises(InvalidInputError, match=r"the map of another model.*Give another folder"):
+            scale.map_rows(other, parts, tmp_path / "map")
+        assert [path.read_bytes() for path in found.files] == before
+
+
+@pytest.mark.parametrize("text", ["{}", "mine", "[1]", '{"files": [{"output": "../x"}], "format": 1}'])
+def test_a_manifest_of_others_is_kept(model, parts, tmp_path, text):
+    (tmp_path / "map").mkdir()
+    (tmp_path / "map" / "manifest.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=r"without a file manifest\.json of another kind"):
+        scale.map_rows(model, parts, tmp_path / "map")
+    assert [path.name for path in (tmp_path / "map").iterdir()] == ["manifest.json"]
+    assert (tmp_path / "map" / "manifest.json").read_text(encoding="utf-8") == text
+
+
+def test_files_whose_source_is_gone_are_removed(model, parts, tmp_path):
+    scale.map_rows(model, parts, tmp_path / "map")
+    (tmp_path / "map" / "part-9.parquet").write_bytes(b"mine")
+    (parts / "part-2.parquet").unlink()
+    (parts / "part-3.parquet").unlink()
+    (tmp_path / "map" / "part-3.parquet").write_bytes(b"mine, too")
+    with pytest.warns(match="1 file of coordinates removed from"):
+        scale.map_rows(model, parts, tmp_path / "map")
+    there = sorted(path.name for path in (tmp_path / "map").glob("*.parquet"))
+    assert there == [f"part-{i}.parquet" for i in (0, 1, 3, 4, 9)]
+    manifest = json.loads((tmp_path / "map" / "manifest.json").read_text("utf-8"))
+    assert [one["name"] for one in manifest["files"]] == ["part-0", "part-1", "part-4"]
+
+
+@pytest.mark.parametrize(
+    ("source", "out"),
+    [
+        ("parts", "parts/map"),
+        ("parts", "parts/a/b"),
+        ("parts/**/*.parquet", "parts/map"),
+        ("parts*/*.parquet", "parts-2"),
+        ("*/*.parquet", "map"),
+    ],
+)
+def test_a_map_that_would_be_read_the_next_time_is_refused(model, parts, tmp_path, source, out):
+    with pytest.raises(InvalidInputError, match="must be another folder than the source's"):
+        scale.map_rows(model, tmp_path / source, tmp_path / out)
+    with pytest.raises(InvalidInputError, match="must be another folder than the source's"):
+        scale.map_rows(model, [tmp_path / source], tmp_path / out)
+    assert not (tmp_path / out).exists()
+
+
+def test_a_pattern_of_folders_reads_all_below_them(parts, tmp_path):
+    partitions = partitions_of(parts)
+    with pytest.raises(InvalidInputError, match="must be another folder than the source's"):
+        require_output_folder(tmp_path / "parts-2" / "map", tmp_path / "parts*", partitions)
+    require_output_folder(tmp_path / "map", tmp_path / "parts*", partitions)
+
+
+@pytest.mark.parametrize(
+    ("source", "out"),
+    [("parts/*.parquet", "parts/map"), ("parts/*", "parts/map"), ("parts/part-4.parquet", "parts/map")],
+)
+def test_a_map_beside_what_is_read_is_fine(model, parts, tmp_path, source, out):
+    for _ in range(2):
+        found = scale.map_rows(model, tmp_path / source, tmp_path / out)
+    assert all(one.was_there for one in found.partitions)
+
+
+def test_another_version_maps_again(model, parts, tmp_path, monkeypatch):
+    scale.map_rows(model, parts, tmp_path / "map")
+    monkeypatch.setattr(partition_maps, "__version__", "999")
+    assert not any(one.was_there for one in scale.map_rows(model, parts, tmp_path / "map").partitions)
+
+
+def test_a_layout_that_is_given_is_kept(frame, model, expected, tmp_path):
+    lines = frame.to_csv(index=False, header=False)
+    (tmp_path / "all.csv").write_text("by hand\n" + "a,b,c,d,kind\n" + lines, encoding="utf-8")
+    found = scale.map_rows(model, tmp_path / "all.csv", tmp_path / "map", layout=Layout(",", True, 1))
+    assert_array_equal(coordinates(found), expected)
 
 
 def test_files_of_others_and_inputs_are_safe(model, parts, tmp_path):
@@ -165,10 +250,32 @@ def test_a_bad_row_is_named_and_the_rest_is_kept(frame, model, parts, expected, 
 
 
 def test_what_an_earlier_run_made_of_a_file_that_fails_now_is_removed(model, parts, tmp_path):
+    rows = pd.read_parquet(parts / "part-4.parquet")
+    rows.to_parquet(parts / "part-4.parquet", index=False, write_page_checksum=True)
     scale.map_rows(model, parts, tmp_path / "map")
-    (parts / "part-4.parquet").write_bytes((parts / "part-4.parquet").read_bytes()[:-200] + b"PAR1" * 50)
-    with pytest.raises(IsentropicError):
-        scale.map_rows(model, parts, tmp_path / "map").raise_failed()
+    assert (tmp_path / "map" / "part-4.parquet").exists()
+    damaged = bytearray((parts / "part-4.parquet").read_bytes())
+    damaged[100:1000] = bytes(900)  # of the first page; the footer is whole
+    (parts / "part-4.parquet").write_bytes(damaged)
+    found = scale.map_rows(model, parts, tmp_path / "map")
+    assert [bool(one.error) for one in found.partitions] == [False, False, False, False, True]
+    assert not (tmp_path / "map" / "part-4.parquet").exists()
+    assert len(found.files) == 4
+
+
+@pytest.mark.parametrize("error", [TypeError, KeyError, MemoryError, RuntimeError])
+def test_whatever_a_file_raises_the_others_are_mapped(model, parts, tmp_path, monkeypatch, error):
+    write = partition_maps._write_rows
+
+    def failing(task, path, key):
+        if path.name == "part-3.parquet":
+            raise error("surprise")
+        return write(task, path, key)
+
+    monkeypatch.setattr(partition_maps, "_write_rows", failing)
+    found = scale.map_rows(model, parts, tmp_path / "map")
+    assert [one.rows for one in found.partitions] == [300, 0, 1, 0, 360]
+    assert "surprise" in found.failed[0].error
 
 
 def test_rows_with_missing_values_can_be_left_out(frame, model, parts, tmp_path):

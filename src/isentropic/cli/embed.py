@@ -30,6 +30,7 @@ from .shared.partitioned import (
     FitRows,
     fit_files,
     is_mapped_in_files,
+    layout_of,
     map_files,
     require_files,
     show_files,
@@ -91,11 +92,12 @@ def main(
     table_options.require_metric()
     estimator = _build(method, given, seed, jobs, table_options)
     if is_mapped_in_files(source, out):
-        require_files(source, out, cluster, fit_rows)
         model = save or out / MODEL
+        require_files(source, out, cluster, fit_rows=fit_rows, save=model, plot=plot, raw_text=raw_text)
         with reporting(bars=not quiet, memory=memory) as warned:
-            fit = fit_files(estimator, method, source, table_options, fit_rows, seed, model)
-            found, seconds = map_files(model, source, out, "raise", jobs, cluster)
+            fit = fit_files(estimator, method, source, table_options, fit_rows, seed, model, out)
+            layout = layout_of(table_options)
+            found, seconds = map_files(model, source, out, "raise", jobs, cluster, layout)
         show_files(found, seconds, method, warned, fit, quiet=quiet, as_json=as_json)
         return
     for option, value in (("--fit-rows", fit_rows), ("--cluster", cluster)):

@@ -16,7 +16,7 @@ from .._core.errors import plural, printable, require
 from .shared.embeddings import read_coordinates
 from .shared.options import AsJson, Jobs, Memory, Quiet, RawText, Source, input_path, out_option, output_path
 from .shared.output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
-from .shared.partitioned import draw_files
+from .shared.partitioned import draw_files, files_read
 from .shared.process import computing, prompt_interrupt
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
@@ -84,10 +84,9 @@ def main(
       isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
     table_options.require_distances()
-    if embedding.is_dir():
-        require_outputs(map_outputs(out, plot=plot), [embedding / "manifest.json"])
-    else:
-        require_outputs(map_outputs(out, plot=plot), inputs_of(source, table_options.target, embedding))
+    target = table_options.target
+    inputs = files_read(source, embedding) if embedding.is_dir() else inputs_of(source, target, embedding)
+    require_outputs(map_outputs(out, plot=plot), inputs)
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._core.files import write_together
 

@@ -8,10 +8,10 @@ from .._core.errors import require
 from ..scale.saved_model import read_model
 from .shared.options import AsJson, Jobs, Memory, Model, NewMissing, Out, Quiet, RawText, Source
 from .shared.output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
-from .shared.partitioned import Cluster, is_mapped_in_files, map_files, require_files, show_files
+from .shared.partitioned import Cluster, is_mapped_in_files, layout_of, map_files, require_files, show_files
 from .shared.process import computing, prompt_interrupt
 from .shared.summary import Summary, show_summary
-from .shared.table_options import Header, Separator, SkipLines
+from .shared.table_options import Header, Separator, SkipLines, TableOptions
 from .shared.terminal import reporting
 
 
@@ -38,10 +38,11 @@ def main(
       isentropic transform flats.isentropic 'big/*.parquet' --out map/
     """
     if is_mapped_in_files(source, out):
-        require_files(source, out, cluster)
+        require_files(source, out, cluster, raw_text=raw_text)
+        layout = layout_of(TableOptions(separator=separator, header=header, skip_lines=skip_lines))
         with reporting(bars=not quiet, memory=memory) as warned:
             method = read_model(model).method
-            found, seconds = map_files(model, source, out, missing, jobs, cluster)
+            found, seconds = map_files(model, source, out, missing, jobs, cluster, layout)
         show_files(found, seconds, method, warned, quiet=quiet, as_json=as_json)
         return
     require(cluster is None, "--cluster", "for a source of many files", cluster)

@@ -24,17 +24,25 @@ from .._core.errors import (
     IsentropicError,
     notice,
     plural,
-    require,
     require_extra,
 )
-from .._core.files import atomic_write, file_identity, path_of
+from .._core.files import atomic_write, path_of
 from .._core.runtime import checked_jobs, get_config
 from ..tables.partitions import Partition, batch_rows, partitions_of, require_alike
+from ..tables.readers.layout import AUTO, Layout
 from .batch_mapping import ModelFile, map_batch, read_once
+from .map_folders import (
+    FORMAT,
+    KEY,
+    Manifest,
+    ManifestFile,
+    make_folder,
+    output_metadata,
+    read_manifest,
+    remove_outputs_without_source,
+    require_output_folder,
+)
 
-_FORMAT = 1
-_KEY = b"isentropic"  # of the metadata of an output file
-MANIFEST = "manifest.json"
 _MOST_WARNINGS = 20  # different ones of a file
 
 
@@ -105,6 +113,7 @@ def map_rows(
     out: str | Path,
     *,
     missing: str = "raise",
+    layout: Layout = AUTO,
     n_jobs: int | None = None,
     client: Any = None,
 ) -> MappedSource:
@@ -119,9 +128,12 @@ def map_rows(
         of the fitted table, in any order.
     out : path
         A folder, made if missing. It gets a Parquet file for each input file, under its name, and
-        ``manifest.json``. Files that are there for the same model and the same input are kept.
+        ``manifest.json``. Files that are there for the same model and the same input are kept; those of
+        inputs that are gone are removed. A folder with the map of another model is refused.
     missing : {"raise", "drop", "mean", "keep"}
         What is done about missing values.
+    layout : Layout
+        Separator and names of columns of text files; by default each file decides.
     n_jobs : int, optional
         Threads. In a cluster each task has one.
     client : distributed.Client, optional
@@ -143,10 +155,11 @@ def map_rows(
     saved = read_once(model, checked_jobs(n_jobs))
     saved.require_rule(missing)
     require_extra("parquet", "Mapping files")
-    partitions = partitions_of(source)
+    partitions = partitions_of(source, layout)
     require_alike(partitions, [column.name for column in saved.preparation.columns])
-    require_output_folder(path_of(out), partitions)
+    require_output_folder(path_of(out), source, partitions, model.sha256)
     folder = make_folder(out)
+    earlier = read_manifest(folder)
     threads = n_jobs if client is None else 1
     tasks = [MapTask(model, one, str(folder), missing, threads) for one in partitions]
     if client is None:
@@ -158,7 +171,12 @@ def map_rows(
     order = {one.name: place for place, one in enumerate(partitions)}
     done = tuple(sorted(found, key=lambda one: order[one.name]))
     columns = tuple(map(str, saved.estimator.get_feature_names_out()))
-    _write_manifest(folder, model, saved.method, missing, columns, done)
+    remove_outputs_without_source(folder, earlier, [f"{one.name}.parquet" for one in partitions])
+    listed = tuple(
+        ManifestFile(one.name, one.source, one.sha256, one.output, one.rows, one.left_out, one.error)
+        for one in done
+    )
+    Manifest(saved.method, Path(model.path).name, model.sha256, missing, columns, listed).write(folder)
     for text in dict.fromkeys(text for one in done for text in one.warnings):
         notice(text)
     return MappedSource(folder, columns, done)
@@ -193,7 +211,7 @@ def map_partition(task: MapTask) -> MappedPartition:
             path = Path(task.out) / output
             there = _rows_of_earlier_run(path, key)
             rows, left_out = there or _write_rows(task, path, key)
-        except (IsentropicError, ValueError, OSError) as error:
+        except Exception as error:  # whatever a damaged file raises, the others are mapped
             _remove_outdated(Path(task.out) / output)
             return _without_result(task, str(error) or type(error).__name__)
     texts = tuple(dict.fromkeys(str(one.message) for one in caught))[:_MOST_WARNINGS]
@@ -204,7 +222,7 @@ def map_partition(task: MapTask) -> MappedPartition:
 
 def _key_of(task: MapTask, sha256: str) -> str:
     """Hash of all that the coordinates depend on."""
-    what = [_FORMAT, task.model.sha256, sha256, task.missing, asdict(task.partition.layout)]
+    what = [FORMAT, __version__, task.model.sha256, sha256, task.missing, asdict(task.partition.layout)]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
@@ -231,7 +249,8 @@ def _write_rows(task: MapTask, path: Path, key: str) -> tuple[int, int]:
             columns = [pyarrow.array(called, row_kind), *(pyarrow.array(Z[name]) for name in names)]
             writer.write_table(pyarrow.table(columns, schema=schema))
             rows, left_out = rows + len(Z), left_out + len(batch) - len(Z)
-        writer.add_key_value_metadata({_KEY: json.dumps({"key": key, "left_out": left_out})})
+        said = {"key": key, "model": task.model.sha256, "left_out": left_out}
+        writer.add_key_value_metadata({KEY: json.dumps(said)})
     return rows, left_out
 
 
@@ -295,80 +314,12 @@ def _first_refused(task: MapTask, batch: pd.DataFrame, error: Exception) -> tupl
     return int(batch.index[0]), error
 
 
-# ---- what is there -------------------------------------------------------------------------------
-
-
-def _metadata(path: Path) -> dict[str, Any] | None:
-    """What a file of an earlier run says of itself; None for another file."""
-    import pyarrow.parquet
-
-    try:
-        found = pyarrow.parquet.read_metadata(path)
-        said = json.loads((found.metadata or {})[_KEY])
-        return {"key": said["key"], "left_out": int(said["left_out"]), "rows": int(found.num_rows)}
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
 def _rows_of_earlier_run(path: Path, key: str) -> tuple[int, int] | None:
-    said = _metadata(path) if path.exists() else None
+    said = output_metadata(path) if path.exists() else None
     return (said["rows"], said["left_out"]) if said is not None and said["key"] == key else None
 
 
 def _remove_outdated(path: Path) -> None:
     """Remove what an earlier run made of a file that cannot be mapped now."""
-    if path.exists() and _metadata(path) is not None:
+    if path.exists() and output_metadata(path) is not None:
         path.unlink()
-
-
-def require_output_folder(folder: Path, partitions: Sequence[Partition]) -> None:
-    """Refuse a place whose files are no output of ours, or what is read."""
-    must_be = "a folder, or the name of one to make"
-    require(not folder.exists() or folder.is_dir(), "out", must_be, str(folder))
-    read = {file_identity(one.path) for one in partitions}
-    for one in partitions:
-        path = folder / f"{one.name}.parquet"
-        if not path.exists():
-            continue
-        hint = "It would take the place of what is read: give another folder."
-        require(file_identity(path) not in read, "out", "another folder than the source's", str(folder), hint)
-        must_be, hint = f"a folder without a file {path.name} of another kind", "Give another folder."
-        require(_metadata(path) is not None, "out", must_be, str(folder), hint)
-
-
-def make_folder(path: str | Path) -> Path:
-    """Make a folder, and those above it, where they are missing."""
-    folder = path_of(path).absolute()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileFormatError(f"{folder} cannot be made: {error.strerror}. Choose another place.") from error
-    return folder
-
-
-def _write_manifest(
-    folder: Path,
-    model: ModelFile,
-    method: str,
-    missing: str,
-    columns: Sequence[str],
-    partitions: Sequence[MappedPartition],
-) -> None:
-    listed = [
-        {"source": one.source, "sha256": one.sha256, "output": one.output, "rows": one.rows}
-        | ({"left_out": one.left_out} if one.left_out else {})
-        | ({"error": one.error} if one.error else {})
-        for one in partitions
-    ]
-    document = {
-        "format": _FORMAT,
-        "isentropic": __version__,
-        "method": method,
-        "model": {"file": Path(model.path).name, "sha256": model.sha256},
-        "missing": missing,
-        "coordinates": list(columns),
-        "rows": sum(one.rows for one in partitions),
-        "files": listed,
-    }
-    with atomic_write(folder / MANIFEST) as file:
-        file.write(json.dumps(document, indent=1).encode() + b"\n")
