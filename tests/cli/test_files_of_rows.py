@@ -132,6 +132,14 @@ def test_nothing_is_lost(run, parts, tmp_path, monkeypatch, arguments, says):
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
+def test_threads_are_no_other_model(run, parts, tmp_path):
+    command = ("embed", parts, "-m", "isomap", "--fit-rows", "200", "-o", tmp_path / "map", "--jobs")
+    assert run(*command, 1).exit_code == 0
+    again = run(*command, 2)
+    assert again.exit_code == 0, again.stderr
+    assert "5 of them there from before" in again.stdout
+
+
 def test_another_model_is_not_fitted_into_a_folder_that_has_one(run, parts, frame, tmp_path):
     command = ("embed", parts, "-m", "pca", "-o", tmp_path / "map")
     assert run(*command).exit_code == 0

@@ -16,7 +16,7 @@ from ..tables.readers.layout import AUTO, Layout
 from ..tables.readers.streams import read_as
 from .batch_mapping import ModelFile
 from .map_folders import MANIFEST, Manifest, ManifestFile, read_manifest
-from .row_samples import drawn_rows, row_counts, sampled_numbers
+from .row_samples import count_source, drawn_rows, sampled_numbers
 from .saved_model import SavedModel, read_model
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def draw_map(
     """
     partitions = partitions_of(source, layout)
     manifest = _manifest(folder)
-    columns, counts = list(require_alike(partitions)), row_counts(partitions)
+    columns, found_rows = list(require_alike(partitions)), count_source(partitions)
+    counts = found_rows.counts
     _require_same_files(manifest, partitions, counts, folder)
     total = sum(counts)
     require(total >= 3, "source", "of at least 3 rows", total)
     saved = _model(manifest, folder)
-    if saved is not None:
-        texts |= saved.text_columns
+    texts |= found_rows.texts if saved is None else found_rows.texts | saved.text_columns
     rows = drawn_rows(partitions, counts, DRAWN, columns, random_state, texts)
     numbers = sampled_numbers(total, DRAWN, random_state)
     found = pd.concat(list(_coordinates(manifest, folder, counts, numbers)))

@@ -20,7 +20,6 @@ import pandas as pd
 from .. import __version__
 from .._core.errors import (
     FileFormatError,
-    InvalidInputError,
     IsentropicError,
     notice,
     plural,
@@ -282,19 +281,8 @@ def _map_or_name_row(task: MapTask, batch: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mapped(task: MapTask, batch: pd.DataFrame) -> pd.DataFrame:
-    try:
-        found: pd.DataFrame = map_batch(task.model, batch, missing=task.missing, n_jobs=task.n_jobs)
-    except InvalidInputError:
-        if task.missing != "drop" or not _is_empty_after_drop(task, batch):
-            raise
-        return map_batch(task.model, batch.iloc[:0], n_jobs=task.n_jobs)
+    found: pd.DataFrame = map_batch(task.model, batch, missing=task.missing, n_jobs=task.n_jobs)
     return found
-
-
-def _is_empty_after_drop(task: MapTask, batch: pd.DataFrame) -> bool:
-    """Whether every row of a batch has a missing value, so that none is left to be mapped."""
-    names = [column.name for column in read_once(task.model, task.n_jobs).preparation.columns]
-    return bool(batch[names].isna().any(axis=1).all())
 
 
 def _first_refused(task: MapTask, batch: pd.DataFrame, error: Exception) -> tuple[int, Exception]:

@@ -224,7 +224,8 @@ def _rows_of(table: Table, rows: np.ndarray) -> Rows:
 
 def _made_from(method: str, estimator: Any, frame: pd.DataFrame, table: Table, more: list[str]) -> str:
     """Hash of all that a model depends on: the rows that were drawn, how they are prepared, parameters."""
-    parameters = sorted((name, repr(value)) for name, value in estimator.get_params().items())
+    given = estimator.get_params().items()
+    parameters = sorted((name, repr(value)) for name, value in given if name.split("__")[-1] != "n_jobs")
     prepared_by = table.preparation.to_json()
     what = [__version__, method, parameters, prepared_by, list(map(str, frame.columns)), *more]
     found = hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode())
