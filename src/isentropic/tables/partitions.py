@@ -321,10 +321,12 @@ def _arrow_frames(path: Path, kind: str, size: int, columns: Sequence[str] | Non
     from .readers.arrow import frame_of_table
 
     if kind in _PARQUET:
-        # Of a buffer of its own size; else what was read of earlier row groups is held as well.
+        # Of a buffer of its own size and on one thread: else earlier and later row groups are held as well.
         options = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": _BUFFER}
         with pyarrow.parquet.ParquetFile(path, **options) as file:
-            for batch in file.iter_batches(size, columns=None if columns is None else list(columns)):
+            for batch in file.iter_batches(
+                size, columns=None if columns is None else list(columns), use_threads=False
+            ):
                 yield frame_of_table(_plain(pyarrow.Table.from_batches([batch])))
         return
     with _arrow_file(path) as file:
