@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from isentropic import scale
 from isentropic.quality import assess
-from isentropic.scale import drawn_maps
+from isentropic.scale import map_samples
 from isentropic.scale.saved_model import read_model
 from isentropic.tables import load
 from many_files import rows_of_many_files, write_parts
@@ -201,7 +201,7 @@ def test_the_map_of_a_folder_is_assessed_on_drawn_rows(run, parts, frame, tmp_pa
     expected = assess(table.X, scale.map_batch(saved, frame).to_numpy(), n_neighbors=10)
     found = json.loads(whole.stdout)["quality"]["measures"]["trustworthiness(10)"]["value"]
     assert found == pytest.approx(expected.measures["trustworthiness(10)"].value, abs=1e-12)
-    monkeypatch.setattr(drawn_maps, "DRAWN", 300)
+    monkeypatch.setattr(map_samples, "SAMPLED", 300)
     drawn = run("quality", parts, tmp_path / "map", "--json", "--out", tmp_path / "scores.csv")
     assert "Of 300 of 1,000 rows, drawn:" in drawn.stderr
     assert len(pd.read_csv(tmp_path / "scores.csv")) == 300

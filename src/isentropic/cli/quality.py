@@ -122,7 +122,7 @@ def _assess(
     drawn: bool,
 ) -> Quality:
     from ..quality import assess
-    from ..scale.drawn_maps import COMPARED
+    from ..scale.map_samples import COMPARED
 
     n = len(table.row_names)
     require(n >= 3, "DATA", "a table of at least 3 rows", n)

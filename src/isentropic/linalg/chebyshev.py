@@ -77,7 +77,7 @@ def ritz_pairs(A: csr_array, V: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
 def sum_of_blocks(n: int, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> csr_array:
     """``sum_i S_i' B_i S_i``: a part has the rows (r, p) of r blocks, none twice, and the blocks (r, p, p).
 
-    ``O(r p^2)`` time and memory for a part beside the sum. QueryEdges are added in the order of the parts.
+    ``O(r p^2)`` time and memory for a part beside the sum. Entries are added in the order of the parts.
 
     >>> rows, blocks = np.array([[0, 1], [1, 2]]), np.ones((2, 2, 2))
     >>> sum_of_blocks(3, [(rows, blocks)]).toarray().tolist()

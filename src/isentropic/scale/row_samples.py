@@ -73,7 +73,7 @@ def sample_rows(source: Any, size: int, *, random_state: int = 0) -> pd.DataFram
     partitions = partitions_of(source)
     columns = list(require_alike(partitions))
     rows = count_source(partitions)
-    return drawn_rows(partitions, rows.counts, size, columns, random_state, rows.texts)
+    return read_sample(partitions, rows.counts, size, columns, random_state, rows.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,7 @@ def count_source(partitions: Sequence[Partition]) -> SourceRows:
     return SourceRows(counts, frozenset(texts))
 
 
-def row_counts(partitions: Sequence[Partition]) -> list[int]:
-    """Rows of each file."""
-    return count_source(partitions).counts
-
-
-def drawn_rows(
+def read_sample(
     partitions: Sequence[Partition],
     counts: Sequence[int],
     size: int,
@@ -121,11 +116,11 @@ def drawn_rows(
     numbers = sampled_numbers(total, size, random_state)
     what, hint = f"A sample of {len(numbers):,} rows", "Draw fewer rows."
     require_memory(32 * len(numbers) * len(columns), what, hint)
-    frames = list(_drawn_frames(partitions, counts, numbers, columns, texts))
+    frames = list(_sample_frames(partitions, counts, numbers, columns, texts))
     return pd.concat(frames) if frames else pd.DataFrame(columns=list(columns))
 
 
-def _drawn_frames(
+def _sample_frames(
     partitions: Sequence[Partition],
     counts: Sequence[int],
     numbers: np.ndarray,

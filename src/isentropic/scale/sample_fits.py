@@ -27,7 +27,7 @@ from ..registry import METHODS
 from ..tables.partitions import Partition, batch_rows, partitions_of, require_alike
 from ..tables.readers.layout import AUTO, Layout
 from .batch_mapping import prepared
-from .row_samples import count_source, drawn_rows
+from .row_samples import count_source, read_sample
 from .row_sums import moments_of
 from .saved_model import Rows, SavedModel, make_reference_outputs, read_model
 
@@ -166,7 +166,7 @@ def fit_source(
     by_moments = fit_rows == "all" and "moments" in inspect.signature(estimator.fit).parameters
     size = total if fit_rows == "all" else POOL if fit_rows == "auto" else int(fit_rows)
     size = min(POOL, size) if by_moments else size
-    frame = drawn_rows(partitions, rows.counts, size, columns, random_state, texts | rows.texts)
+    frame = read_sample(partitions, rows.counts, size, columns, random_state, texts | rows.texts)
     table = prepare(frame)
     if table.metric != "euclidean":
         takes_metrics = "metric" in estimator.get_params()

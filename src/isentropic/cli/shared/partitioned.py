@@ -188,10 +188,10 @@ def draw_files(
     source: str, folder: Path, table_options: TableOptions, seed: int | None
 ) -> tuple[Table, pd.DataFrame]:
     """Rows that are drawn from a source, as its map's model prepares them, and their coordinates."""
-    from ...scale.drawn_maps import draw_map
+    from ...scale.map_samples import sample_map
     from ...tables import load
 
-    drawn = draw_map(
+    drawn = sample_map(
         source, folder, random_state=seed or 0, layout=layout_of(table_options), texts=_texts(table_options)
     )
     if drawn.preparation is not None and _of_frames(table_options) == TABLE_DEFAULTS:

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from isentropic import make, scale
 from isentropic._core.errors import FileFormatError
-from isentropic.scale.drawn_maps import draw_map
+from isentropic.scale.map_samples import sample_map
 from isentropic.scale.saved_model import Rows, SavedModel
 from isentropic.tables import load
 
@@ -29,11 +29,11 @@ def edit(mapped, change):
 
 
 def test_the_rows_and_their_places(model, parts, frame, mapped):
-    drawn = draw_map(parts, mapped)
+    drawn = sample_map(parts, mapped)
     assert (drawn.method, drawn.n_rows, drawn.preparation) == ("isomap", 1000, None)
     assert_array_equal(drawn.coordinates.to_numpy(), scale.map_batch(model, frame).to_numpy())
     shutil.copy(model, mapped)
-    assert draw_map(parts, mapped).preparation is not None
+    assert sample_map(parts, mapped).preparation is not None
 
 
 def test_codes_are_read_as_the_model_reads_them(tmp_path):
@@ -47,9 +47,9 @@ def test_codes_are_read_as_the_model_reads_them(tmp_path):
     SavedModel(estimator, "pca", table.preparation, Rows.of(table), None).write(model)
     frame.to_csv(tmp_path / "all.csv", index=False)
     scale.map_rows(model, tmp_path / "all.csv", tmp_path / "map")
-    assert draw_map(tmp_path / "all.csv", tmp_path / "map").rows["code"].tolist() == codes * 10
+    assert sample_map(tmp_path / "all.csv", tmp_path / "map").rows["code"].tolist() == codes * 10
     model.unlink()
-    drawn = draw_map(tmp_path / "all.csv", tmp_path / "map", texts=frozenset({"code"}))
+    drawn = sample_map(tmp_path / "all.csv", tmp_path / "map", texts=frozenset({"code"}))
     assert drawn.rows["code"].tolist() == codes * 10
 
 
@@ -61,24 +61,24 @@ def test_files_of_the_same_names_are_told_apart_by_folder_and_content(model, fra
     a, b = (tmp_path / "parts" / folder for folder in "ab")
     a.rename(tmp_path / "parts" / "c")
     with pytest.raises(FileFormatError, match=r"got another list in its manifest\. Map the source again"):
-        draw_map(tmp_path / "parts", tmp_path / "map")
+        sample_map(tmp_path / "parts", tmp_path / "map")
     b.rename(a)
     (tmp_path / "parts" / "c").rename(b)
     with pytest.raises(FileFormatError, match=r"got one of another x\.parquet\. Map the source again"):
-        draw_map(tmp_path / "parts", tmp_path / "map")
+        sample_map(tmp_path / "parts", tmp_path / "map")
 
 
 def test_another_number_of_rows_is_refused(frame, parts, mapped):
     frame.iloc[:200].to_parquet(parts / "part-0.parquet", index=False)
     with pytest.raises(FileFormatError, match=r"got 300 rows for part-0\.parquet, which has 200\."):
-        draw_map(parts, mapped)
+        sample_map(parts, mapped)
 
 
 def test_a_file_that_failed_is_named(model, parts, tmp_path):
     pd.read_parquet(parts / "part-2.parquet").assign(a=np.nan).to_parquet(parts / "part-2.parquet")
     scale.map_rows(model, parts, tmp_path / "map")
     with pytest.raises(FileFormatError, match=r"none for part-2\.parquet, which could not be mapped"):
-        draw_map(parts, tmp_path / "map")
+        sample_map(parts, tmp_path / "map")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_file_that_failed_is_named(model, parts, tmp_path):
 def test_entries_of_a_manifest_are_checked(parts, mapped, key, value):
     edit(mapped, lambda document: document["files"][0].update({key: value}))
     with pytest.raises(FileFormatError, match=r"manifest\.json must be the manifest of a map"):
-        draw_map(parts, mapped)
+        sample_map(parts, mapped)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_entries_of_a_manifest_are_checked(parts, mapped, key, value):
 def test_a_damaged_manifest_is_one_sentence(parts, mapped, change):
     edit(mapped, lambda document: document.update(change))
     with pytest.raises(FileFormatError, match=r"manifest\.json must be the manifest of a map"):
-        draw_map(parts, mapped)
+        sample_map(parts, mapped)
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,10 @@ def test_another_file_of_coordinates_is_one_sentence(parts, mapped, write):
     path = mapped / "part-0.parquet"
     write(pd.read_parquet(path), path)
     with pytest.raises(FileFormatError, match=r"part-0\.parquet must .*Map the source again"):
-        draw_map(parts, mapped)
+        sample_map(parts, mapped)
 
 
 def test_another_folder_is_no_map(parts, tmp_path):
     (tmp_path / "map").mkdir()
     with pytest.raises(FileFormatError, match=r"must be a map in a folder, with its manifest\.json"):
-        draw_map(parts, tmp_path / "map")
+        sample_map(parts, tmp_path / "map")

@@ -16,18 +16,18 @@ from ..tables.readers.layout import AUTO, Layout
 from ..tables.readers.streams import read_as
 from .batch_mapping import ModelFile
 from .map_folders import MANIFEST, Manifest, ManifestFile, read_manifest
-from .row_samples import count_source, drawn_rows, sampled_numbers
+from .row_samples import count_source, read_sample, sampled_numbers
 from .saved_model import SavedModel, read_model
 
 if TYPE_CHECKING:
     from ..tables import Preparation
 
-DRAWN = 10_000  # rows that stand for all
+SAMPLED = 10_000  # rows that stand for all
 COMPARED = 2_000  # of them, with all of them
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnMap:
+class SampledMap:
     """Some rows of a source, and their coordinates."""
 
     rows: pd.DataFrame
@@ -37,14 +37,14 @@ class DrawnMap:
     preparation: Preparation | None = None  # of the model, where the folder has it
 
 
-def draw_map(
+def sample_map(
     source: Any,
     folder: Path,
     *,
     random_state: int = 0,
     layout: Layout = AUTO,
     texts: frozenset[str] = frozenset(),
-) -> DrawnMap:
+) -> SampledMap:
     """Draw rows of a source and read where a folder of :func:`map_rows` has them.
 
     Every file of the source is hashed: the map must be of the same bytes. ``texts`` are columns that are
@@ -59,12 +59,12 @@ def draw_map(
     require(total >= 3, "source", "of at least 3 rows", total)
     saved = _model(manifest, folder)
     texts |= found_rows.texts if saved is None else found_rows.texts | saved.text_columns
-    rows = drawn_rows(partitions, counts, DRAWN, columns, random_state, texts)
-    numbers = sampled_numbers(total, DRAWN, random_state)
+    rows = read_sample(partitions, counts, SAMPLED, columns, random_state, texts)
+    numbers = sampled_numbers(total, SAMPLED, random_state)
     found = pd.concat(list(_coordinates(manifest, folder, counts, numbers)))
     there = rows.index.isin(found.index)  # rows with missing values may have been left out
     preparation = None if saved is None else saved.preparation
-    return DrawnMap(rows[there], found, manifest.method, total, preparation)
+    return SampledMap(rows[there], found, manifest.method, total, preparation)
 
 
 def _manifest(folder: Path) -> Manifest:
